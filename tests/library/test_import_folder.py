@@ -94,7 +94,7 @@ def test_an_archive_that_is_damaged_or_empty_is_refused(tmp_path):
 @pytest.mark.parametrize("kind", ["zip", "gztar"])
 def test_a_file_that_is_too_large_to_unpack_is_named(tmp_path, folder, kind, monkeypatch):
     archive = shutil.make_archive(str(tmp_path / "all"), kind, folder)
-    monkeypatch.setattr(importfolder, "LARGEST", 500)
+    monkeypatch.setattr(importfolder, "MAX_FILE_BYTES", 500)
     done = invoke("import", archive, "--library", tmp_path / "mine", "--licence", "CC0")
     assert done.exit_code == 1
     assert sum("is larger than" in line for line in done.stderr.splitlines()) == 2

@@ -19,9 +19,9 @@ from mimegen.readers import read_motion
 from mimegen.readers.options import Trim
 from mimegen.readers.partners import (
     LINE_DEG,
-    cut_together,
+    cut_to_common_span,
     doubts_on_placement,
-    placed_together,
+    in_common_frame,
 )
 from places import SAMPLES
 
@@ -37,7 +37,7 @@ def raw_roots(file: Path) -> NDArray[Any]:
 
 
 def test_people_keep_their_distance_and_meet() -> None:
-    one, two = placed_together(read_motion(ONE), read_motion(TWO))
+    one, two = in_common_frame(read_motion(ONE), read_motion(TWO))
     assert one.frames == two.frames and one.fps == two.fps
     apart = np.linalg.norm((two.root_positions - one.root_positions)[:, :2], axis=1)
     recorded = (raw_roots(TWO) - raw_roots(ONE))[1:, [0, 2]]
@@ -49,7 +49,7 @@ def test_people_keep_their_distance_and_meet() -> None:
 
 
 def test_the_scene_is_centred_and_turned_to_show_both() -> None:
-    one, two = placed_together(read_motion(ONE), read_motion(TWO))
+    one, two = in_common_frame(read_motion(ONE), read_motion(TWO))
     apart = two.root_positions[0] - one.root_positions[0]
     assert np.isclose(np.degrees(np.arctan2(apart[1], apart[0])), LINE_DEG)
     middle = np.mean((one.root_positions + two.root_positions) / 2, axis=0)
@@ -59,8 +59,8 @@ def test_the_scene_is_centred_and_turned_to_show_both() -> None:
 def test_another_frame_rate_is_brought_to_the_first_ones() -> None:
     second = read_motion(TWO)
     slower = replace(second, motion=resampled(second.motion, 60.0))
-    one, two = placed_together(read_motion(ONE), slower)
-    same, expected = placed_together(read_motion(ONE), second)
+    one, two = in_common_frame(read_motion(ONE), slower)
+    same, expected = in_common_frame(read_motion(ONE), second)
     frames = min(two.frames, expected.frames)
     assert two.fps == one.fps == 120.0
     assert np.allclose(two.root_positions[:frames], expected.root_positions[:frames], atol=5e-3)
@@ -73,7 +73,7 @@ def test_who_is_seen_later_keeps_their_clock(late: tuple[int, int]) -> None:
     frames = whole[0].motion.frames
     seen = [replace(one, skipped=skipped, motion=one.motion.at(np.arange(skipped, frames)))
             for one, skipped in zip(whole, late, strict=True)]
-    found = cut_together((ONE, TWO), seen, Trim())
+    found = cut_to_common_span((ONE, TWO), seen, Trim())
     for one, true in zip(found, whole, strict=True):
         assert one.motion.frames == frames - 50
         assert np.allclose(one.motion.rotations[:, 1:], true.motion.rotations[50:, 1:])
@@ -82,7 +82,7 @@ def test_who_is_seen_later_keeps_their_clock(late: tuple[int, int]) -> None:
 def test_people_who_are_never_seen_together_are_refused() -> None:
     one, two = (read_motion(file) for file in (ONE, TWO))
     with pytest.raises(RequestError, match="not seen at the same time"):
-        cut_together((ONE, TWO), (one, replace(two, skipped=5000)), Trim())
+        cut_to_common_span((ONE, TWO), (one, replace(two, skipped=5000)), Trim())
 
 
 @pytest.mark.parametrize("axis", "XZ")
@@ -91,7 +91,7 @@ def test_two_mirrored_files_keep_their_placement(tmp_path: Path, axis: str) -> N
     found = [read_motion(BvhFile(file.read_text()).mirrored(axis).write(tmp_path / file.name))
              for file in (ONE, TWO)]
     assert [one.mirrored for one in (*whole, *found)] == [False, False, True, True]
-    for true, seen in zip(placed_together(*whole), placed_together(*found), strict=True):
+    for true, seen in zip(in_common_frame(*whole), in_common_frame(*found), strict=True):
         assert np.allclose(seen.global_pose.positions, true.global_pose.positions, atol=2e-3)
     assert doubts_on_placement(found) == doubts_on_placement(whole) == ()
     assert "the people's positions relative to each other are uncertain" in doubts_on_placement(
@@ -100,7 +100,7 @@ def test_two_mirrored_files_keep_their_placement(tmp_path: Path, axis: str) -> N
 
 def test_files_of_other_worlds_are_refused() -> None:
     with pytest.raises(RequestError, match="do not share a world"):
-        placed_together(read_motion(ONE), replace(read_motion(TWO), up_axis="Z"))
+        in_common_frame(read_motion(ONE), replace(read_motion(TWO), up_axis="Z"))
 
 
 def test_moving_there_and_back_changes_nothing() -> None:

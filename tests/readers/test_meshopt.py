@@ -23,7 +23,7 @@ from mimegen.readers import read_motion
 from mimegen.readers.meshopt.attributes import unpack_attributes
 from mimegen.readers.meshopt.deltas import DamagedStreamError
 from mimegen.readers.meshopt.filters import exponential
-from mimegen.readers.meshopt.unpacking import MOST_MIB, _unpacked, unpacked
+from mimegen.readers.meshopt.unpacking import MAX_MIB, _unpacked, unpacked
 from places import DATA
 
 STREAMS = [json.loads(line) for line in
@@ -94,7 +94,7 @@ def first(document):
 
 
 @pytest.mark.parametrize(("key", "value", "said"), [
-    ("count", 2**40, f"more than {MOST_MIB} MiB"), ("count", -1, "its count is -1"),
+    ("count", 2**40, f"more than {MAX_MIB} MiB"), ("count", -1, "its count is -1"),
     ("count", 100_000, "early"), ("byteStride", 6, "mode"), ("byteStride", 0, "0"),
     ("mode", "X", "mode is X"), ("mode", ["X"], "mode"), ("filter", "Y", "filter is Y"),
     ("buffer", 99, "JSON is damaged"), ("byteOffset", 10**9, "its buffer at"),

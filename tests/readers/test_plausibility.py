@@ -13,7 +13,7 @@ from examples import examples
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import ReadOptions, Recording, read_motion
 from mimegen.readers.canonical import canonical_recording
-from mimegen.readers.dropouts import frames_said
+from mimegen.readers.dropouts import frame_list_text
 from mimegen.readers.sides import reflected
 from places import DATA
 from running import invoke
@@ -175,7 +175,7 @@ def test_any_wild_frame_is_bridged(tmp_path_factory: pytest.TempPathFactory, fra
     file = walk()
     file.table[frame, file.channels(joint, "rotation")[channel]] += angle
     found = read(file, folder)
-    assert frames_said([frame]) in " ".join(found.notes)
+    assert frame_list_text([frame]) in " ".join(found.notes)
     assert np.abs(places(found) - true).max() < 0.15
 
 
@@ -245,7 +245,7 @@ def test_what_nobody_does_is_doubted(tmp_path: Path, spoil: Callable[[BvhFile], 
 
 
 def test_frames_are_said_in_spans() -> None:
-    assert frames_said([4]) == "frame 4"
-    assert frames_said([4, 5]) == "frames 4 to 5"
-    assert frames_said([1, 3, 4, 9]) == "frames 1, 3 to 4 and 9"
-    assert frames_said(range(0, 20, 2)) == "frames 0, 2, 4, 6 and 6 more"
+    assert frame_list_text([4]) == "frame 4"
+    assert frame_list_text([4, 5]) == "frames 4 to 5"
+    assert frame_list_text([1, 3, 4, 9]) == "frames 1, 3 to 4 and 9"
+    assert frame_list_text(range(0, 20, 2)) == "frames 0, 2, 4, 6 and 6 more"

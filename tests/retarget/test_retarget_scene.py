@@ -13,7 +13,7 @@ from mimegen.characters.spec import read_character
 from mimegen.motion import Motion, metrics, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import find_roles, read_motion
-from mimegen.readers.partners import placed_together
+from mimegen.readers.partners import in_common_frame
 from mimegen.retarget import retarget, retarget_scene
 from mimegen.retarget.hands import target_body
 from mimegen.retarget.report import planted
@@ -38,7 +38,7 @@ def hips(motion: Motion) -> FloatArray:
 def handshake(request: pytest.FixtureRequest, samples: Path):
     """Two who walk up and shake right hands: their sources and performances."""
     recordings = [read_motion(samples / "bvh" / f"cmu_{number}_01.bvh") for number in (18, 19)]
-    motions = placed_together(*recordings)
+    motions = in_common_frame(*recordings)
     cast = [build_character(read_character(data_folder() / "rigs" / f"{name}.yaml"))
             for name in request.param]
     sources = [(m, r.roles) for m, r in zip(motions, recordings, strict=True)]

@@ -10,7 +10,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.library.importing import Imported, ImportRequest, import_take, take_location
 from mimegen.readers import MANY_OTHERS, READERS, prompt_of
-from mimegen.readers.files import LARGEST
+from mimegen.readers.files import MAX_FILE_BYTES
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz")
 MOST_FILES = 1_000_000  # entries of an archive that are read at most
@@ -47,7 +47,8 @@ def import_collection(path: Path, request: ImportRequest) -> Iterator[FileDone]:
     for name, file in _files(path):
         found = True
         if file is None:
-            yield FileDone(name, None, f"is larger than {LARGEST // 2**20} MiB; cut it into shorter"
+            yield FileDone(name, None,
+                           f"is larger than {MAX_FILE_BYTES // 2**20} MiB; cut it into shorter"
                                        " takes")
             continue
         try:
@@ -111,7 +112,7 @@ def _members(path: Path) -> Iterator[tuple[str, bytes | None]]:
         with zipfile.ZipFile(path) as archive:
             for entry in sorted(archive.infolist()[:MOST_FILES], key=lambda one: one.filename):
                 if _is_motion(entry.filename):
-                    fits = entry.file_size <= LARGEST
+                    fits = entry.file_size <= MAX_FILE_BYTES
                     yield entry.filename, archive.read(entry) if fits else None
         return
     with tarfile.open(path) as packed:
@@ -119,5 +120,5 @@ def _members(path: Path) -> Iterator[tuple[str, bytes | None]]:
             if number >= MOST_FILES:
                 return
             if member.isfile() and _is_motion(member.name):
-                opened = packed.extractfile(member) if member.size <= LARGEST else None
+                opened = packed.extractfile(member) if member.size <= MAX_FILE_BYTES else None
                 yield member.name, opened.read() if opened else None

@@ -17,10 +17,10 @@ from mimegen.readers.canonical import heading_deg
 from mimegen.readers.files import buffers_beside
 from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import (
-    cut_together,
+    cut_to_common_span,
     doubts_on_placement,
+    in_common_frame,
     partner_options,
-    placed_together,
 )
 
 
@@ -99,7 +99,7 @@ class RecordedTake(TakeDescription):
         if self.partner is None:
             return 0.0
         first, second = self.recordings
-        motion, _ = placed_together(first, second)
+        motion, _ = in_common_frame(first, second)
         return round(heading_deg(motion, first.roles), 1)
 
     @property
@@ -115,7 +115,7 @@ class RecordedTake(TakeDescription):
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return every performer's motion at its own frame rate, with its joints by role."""
         recordings = self.recordings
-        motions = [recordings[0].motion] if len(recordings) == 1 else placed_together(*recordings)
+        motions = [recordings[0].motion] if len(recordings) == 1 else in_common_frame(*recordings)
         return tuple((at_rate(motion, motion.fps * self.tempo), recording.roles)
                      for motion, recording in zip(motions, recordings, strict=True))
 
@@ -134,7 +134,7 @@ class RecordedTake(TakeDescription):
         whole = replace(self.options, trim=Trim())
         recordings = (recorded(self.file, whole),
                       recorded(self.partner, partner_options(self.file, self.partner, whole)))
-        return cut_together(self.files, recordings, self.options.trim)
+        return cut_to_common_span(self.files, recordings, self.options.trim)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.text import number_of, text_of, with_decimal_points, without_comments
 
-LARGEST = 1e6
-MOST_BONES = 1000
+MAX_ABS_VALUE = 1e6
+MAX_BONES = 1000
 # Rotational and translational degrees of freedom.
 TURNS = ("rx", "ry", "rz")
 SHIFTS = ("tx", "ty", "tz")
@@ -60,7 +60,7 @@ def numbers_of(where: str, words: list[str], count: int, gaps: bool = False) -> 
         found = np.array([float(word) for word in words[:count]])
     except ValueError:
         found = np.array([number_of(word) for word in words[:count]])
-    fine = np.abs(found) < LARGEST
+    fine = np.abs(found) < MAX_ABS_VALUE
     if len(found) != count or not (fine.all() or (gaps and (fine | np.isnan(found)).all())):
         raise RequestError(f"{where}: expected {count} numbers within a million, not"
                            f" {' '.join(words)[:40]!r}")
@@ -151,8 +151,8 @@ class _Asf:
         """Add a bone. Raises RequestError for a repeated name, or too many bones."""
         if not bone.name or bone.name in self.body.bones:
             raise RequestError(f"{where}: expected a bone with a unique name, not {bone.name!r}")
-        if len(self.body.bones) > MOST_BONES:
-            raise RequestError(f"{where}: more than {MOST_BONES} bones, expected one person")
+        if len(self.body.bones) > MAX_BONES:
+            raise RequestError(f"{where}: more than {MAX_BONES} bones, expected one person")
         bone.offset = offset
         self.body.bones[bone.name] = bone
 

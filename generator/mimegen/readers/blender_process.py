@@ -33,7 +33,7 @@ OPENBLAS_SETTINGS = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1
 # Bytes kept from the beginning and from the end of a program's error output, and bytes of it after
 # which the program is stopped.
 KEPT_ERRORS = 1 << 16
-MOST_ERRORS = 1 << 23
+MAX_ERRORS = 1 << 23
 # Exit status given to a program that exceeded the elapsed time.
 TIMED_OUT = 1000
 OUT_OF_MEMORY = re.compile(rb"MemoryError|bad_alloc|Calloc returns null|Malloc returns null"
@@ -117,7 +117,7 @@ def _errors(running: subprocess.Popen[bytes]) -> bytes:
     while part := os.read(running.stderr.fileno(), KEPT_ERRORS):
         first, last = first or part, (last + part)[-KEPT_ERRORS:]
         count += len(part)
-        if count > MOST_ERRORS:
+        if count > MAX_ERRORS:
             raise _TooManyErrorsError
     return first + b"\n" + last
 

@@ -14,11 +14,11 @@ from mimegen.readers.rates import COMMON_RATES
 from mimegen.readers.text import number_of, with_decimal_points, without_comments
 
 # Largest number accepted.
-LARGEST = 1e6
-MOST_JOINTS = 1000
+MAX_ABS_VALUE = 1e6
+MAX_JOINTS = 1000
 # Believable frame times in seconds; others are in another unit, or no times.
-SHORTEST_S = 1e-4
-LONGEST_S = 1.0
+MIN_FRAME_S = 1e-4
+MAX_FRAME_S = 1.0
 # Relative differences: up to ROUNDED a common rate may be meant, as 30 fps by 0.033 s; up to SAME
 # it needs no note.
 ROUNDED = 0.0205
@@ -148,7 +148,7 @@ class _Hierarchy:
             value = float(word)
         except ValueError:
             value = np.nan
-        if not abs(value) < LARGEST:
+        if not abs(value) < MAX_ABS_VALUE:
             self._fail(f"expected a number within a million, not {word!r}")
         return value
 
@@ -180,8 +180,8 @@ class _Hierarchy:
             self._fail(f"a second ROOT, {name!r}; expected one skeleton: save one person per file")
         if kind == "JOINT" and (not self.open or self.open[-1] is None):
             self._fail(f"JOINT {name!r} outside of a ROOT or inside an End Site")
-        if len(self.joints) == MOST_JOINTS:
-            self._fail(f"more than {MOST_JOINTS} joints, expected the skeleton of one person")
+        if len(self.joints) == MAX_JOINTS:
+            self._fail(f"more than {MAX_JOINTS} joints, expected the skeleton of one person")
         parent = -1 if kind == "ROOT" else int(self.open[-1] or 0)
         self.joints.append(BvhJoint(self._own_name(name), parent))
         self.open.append(len(self.joints) - 1)
@@ -313,7 +313,7 @@ def _values(path: Path, rows: list[str], lines: list[int], joints: list[BvhJoint
         table = np.array([list(map(float, row)) for row in words])
     except ValueError:
         table = np.array([[number_of(word) for word in row] for row in words])
-    wrong = np.argwhere(np.abs(table) >= LARGEST)
+    wrong = np.argwhere(np.abs(table) >= MAX_ABS_VALUE)
     if len(wrong):
         frame, channel = wrong[0]
         raise RequestError(f"{path}: line {lines[frame] + 1}, joint {names[channel]!r}: expected a"
@@ -336,10 +336,10 @@ def _rate(path: Path, word: str, line: int) -> tuple[float, tuple[str, ...]]:
     note where rounding makes more than a trifle of it.
     """
     time = number_of(word)
-    if not SHORTEST_S <= time <= LONGEST_S:
+    if not MIN_FRAME_S <= time <= MAX_FRAME_S:
         found = f"the frame time is {word[:20]!r}" if word else "there is no frame time"
-        raise RequestError(f"{path}: line {line}: {found}, expected seconds between {SHORTEST_S:g}"
-                           f" and {LONGEST_S:g}, such as 0.0333333; give the rate with"
+        raise RequestError(f"{path}: line {line}: {found}, expected seconds between {MIN_FRAME_S:g}"
+                           f" and {MAX_FRAME_S:g}, such as 0.0333333; give the rate with"
                            f" --fps-of-file{_perhaps(time)}")
     digits = len(word.partition(".")[2])
     fitting = [rate for rate in COMMON_RATES if abs(1 / rate - time) <= 0.6 * 10.0**-digits

@@ -22,9 +22,9 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.blender_process import load_answer
 
 # Limits beyond which a file counts as damaged, and seconds that ``ezc3d`` may take.
-MOST_POINTS = 5000
-MOST_FRAMES = 10_000_000
-LARGEST = 1e6
+MAX_POINTS = 5000
+MAX_FRAMES = 10_000_000
+MAX_ABS_VALUE = 1e6
 SECONDS_TO_READ = 20
 # Bytes of a block.
 BLOCK = 512
@@ -106,7 +106,7 @@ def _checked(path: Path, found: Trajectories, fps: float | None) -> Trajectories
     if len(found.positions) < 2:
         raise RequestError(f"{path}: has 1 frame, a motion needs at least 2")
     positions = found.positions
-    positions[~(np.abs(positions) < LARGEST).all(axis=-1) | ~positions.any(axis=-1)] = np.nan
+    positions[~(np.abs(positions) < MAX_ABS_VALUE).all(axis=-1) | ~positions.any(axis=-1)] = np.nan
     if np.isnan(positions).all():
         raise RequestError(f"{path}: no point is visible in any frame")
     return found
@@ -118,7 +118,7 @@ def _by_c3d(path: Path) -> Trajectories:
         warnings.simplefilter("ignore")
         reader = _CountingReader(opened)
         points, frames = reader.point_used, reader.last_frame - reader.first_frame + 1
-        if not (0 < points <= MOST_POINTS and 0 < frames <= MOST_FRAMES):
+        if not (0 < points <= MAX_POINTS and 0 < frames <= MAX_FRAMES):
             raise ValueError(f"{points} points in {frames} frames")
         word = 4 if reader.point_scale < 0 else 2
         if (frames - 1) * points * 4 * word > path.stat().st_size:
@@ -236,7 +236,7 @@ def _by_ezc3d(path: Path, problem: str) -> Trajectories:
                            " are damaged, export it again")
     header = answer.header
     positions = answer.arrays["positions"]
-    if positions.ndim != 3 or len(header["labels"]) > MOST_POINTS:
+    if positions.ndim != 3 or len(header["labels"]) > MAX_POINTS:
         raise RequestError(f"{path}: contains no points, expected marker trajectories")
     return Trajectories(_named(header["labels"], positions.shape[1]), positions,
                         float(header["fps"]),

@@ -41,9 +41,9 @@ NO_UNIT = "no common unit fits"
 # Control of Human Movement" (2009), figure 4.1.
 LEG_SHARE_OF_HEIGHT = 0.491
 # Greatest twist between hips and shoulders in degrees: beyond, the pelvis has drifted.
-LARGEST_TWIST = 75.0
+MAX_TWIST_DEG = 75.0
 # Longest time in the air in seconds, and least height in metres that counts as off the ground.
-LONGEST_JUMP = 0.75
+MAX_JUMP_S = 0.75
 FLOATING = 0.08
 # Heights of ankle and toe joints above the ground, as fractions of the body's height.
 SOLE_TO_ANKLE = 0.039
@@ -365,7 +365,7 @@ def _with_pelvis_under_shoulders(motion: Motion, roles: Roles) -> tuple[Motion, 
     """Give the pelvis the shoulders' heading if it has drifted further than a spine can twist."""
     hips, shoulders = (_across(motion, roles.joints, part) for part in ("thigh", "upper_arm"))
     angles = np.arctan2(np.cross(hips, shoulders)[:, 2], np.sum(hips * shoulders, axis=1))
-    if np.median(np.abs(angles)) < np.radians(LARGEST_TWIST):
+    if np.median(np.abs(angles)) < np.radians(MAX_TWIST_DEG):
         return motion, ()
     smooth = scipy.ndimage.gaussian_filter1d(np.unwrap(angles), 0.3 * motion.fps, mode="nearest")
     rotations = motion.global_pose.rotations.copy()
@@ -403,7 +403,7 @@ def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, f
 def _held_down(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
     """Lower a body that hovers longer than any jump: inertial systems drift in height."""
     lowest = motion.global_pose.positions[..., 2].min(axis=1)
-    width = max(1, round(LONGEST_JUMP * motion.fps))
+    width = max(1, round(MAX_JUMP_S * motion.fps))
     if motion.frames <= width:
         return motion, ()
     floor = scipy.ndimage.grey_opening(np.pad(lowest, width, mode="edge"), width)[width:-width]

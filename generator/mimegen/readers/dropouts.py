@@ -30,16 +30,16 @@ MAX_CHANGE_ACROSS_SPIKE = 0.5
 # Greatest time (seconds) from before a spike to after it, and greatest length of a spike in frames:
 # no joint of a person leaves and returns so quickly from rest to rest.
 SPIKE_S = 0.085
-LONGEST_SPIKE = 3
+MAX_SPIKE_FRAMES = 3
 # A value that spikes in more than this fraction of the frames is taken for true movement.
-MOST_LOST = 0.1
+MAX_LOST_SHARE = 0.1
 # A value that is zero in more than this fraction of the frames is taken for true.
-MOST_ZEROS = 0.5
+MAX_ZERO_SHARE = 0.5
 # A rotation counts as zero if the w of its quaternion is within this of 1.
 UNTURNED = 1e-9
 # Spans of frames, and joints, that a note names.
-MOST_SPANS = 4
-MOST_NAMES = 3
+MAX_SPANS = 4
+MAX_NAMES = 3
 
 
 class _Track(NamedTuple):
@@ -107,7 +107,7 @@ def _spikes(track: _Track, least: float, fps: float) -> BoolArray:
     """Return a mask (F, K) of values that leap by more than ``least`` and soon leap back.
 
     The steps before and after must be small, and the spike no longer than ``SPIKE_S`` and
-    ``LONGEST_SPIKE``.
+    ``MAX_SPIKE_FRAMES``.
     """
     steps = track.steps
     frames = len(steps) - 1
@@ -115,7 +115,7 @@ def _spikes(track: _Track, least: float, fps: float) -> BoolArray:
     lost = np.zeros((frames, steps.shape[1]), bool)
     if not leaps.any():
         return lost
-    for length in range(1, min(LONGEST_SPIKE, frames - 2) + 1):
+    for length in range(1, min(MAX_SPIKE_FRAMES, frames - 2) + 1):
         if (length + 1) / fps > SPIKE_S:
             break
         leap = np.minimum(steps[1 : frames - length], steps[1 + length : frames])
@@ -126,7 +126,7 @@ def _spikes(track: _Track, least: float, fps: float) -> BoolArray:
             found &= track.change_over(length + 1) < MAX_CHANGE_ACROSS_SPIKE * leap
             for frame in range(length):
                 lost[1 + frame : frames - length + frame] |= found
-    return np.asarray(lost & (lost.mean(axis=0) < MOST_LOST))
+    return np.asarray(lost & (lost.mean(axis=0) < MAX_LOST_SHARE))
 
 
 def _visible_spikes(motion: Motion, wild: BoolArray) -> BoolArray:
@@ -146,7 +146,7 @@ def _visible_spikes(motion: Motion, wild: BoolArray) -> BoolArray:
     shown = jumps & carried
     # A spike of several frames jumps only at its ends, so look at the frames around it too.
     within = np.zeros_like(wild)
-    for shift in range(-LONGEST_SPIKE + 1, LONGEST_SPIKE):
+    for shift in range(-MAX_SPIKE_FRAMES + 1, MAX_SPIKE_FRAMES):
         within[max(shift, 0) : len(wild) + min(shift, 0)] |= \
             shown[max(-shift, 0) : len(wild) - max(shift, 0)]
     return wild & within
@@ -157,7 +157,7 @@ def _dropped(zero: BoolArray, track: _Track, least: float, at_ends: bool) -> Boo
 
     If ``at_ends``, a run of zeros at the file's start or end needs a leap only on its other side.
     """
-    zero = zero & (zero.mean(axis=0) < MOST_ZEROS)
+    zero = zero & (zero.mean(axis=0) < MAX_ZERO_SHARE)
     if not zero.any():
         return zero
     steps, frames = track.steps, len(zero)
@@ -244,8 +244,8 @@ def named(names: tuple[str, ...], lost: BoolArray) -> str:
     """Return the names of the joints that were lost (F, J), the most often lost first."""
     counts = lost.sum(axis=0)
     worst = [int(joint) for joint in np.argsort(-counts, kind="stable") if counts[joint]]
-    more = len(worst) - MOST_NAMES
-    said = ", ".join(repr(names[joint]) for joint in worst[:MOST_NAMES])
+    more = len(worst) - MAX_NAMES
+    said = ", ".join(repr(names[joint]) for joint in worst[:MAX_NAMES])
     return f"{said} and {more} more" if more > 0 else said
 
 
@@ -256,18 +256,18 @@ def lost_note(lost: BoolArray, what: str, first: int) -> tuple[str, ...]:
     """
     if not lost.any():
         return ()
-    return (f"tracking was lost in {frames_said(np.flatnonzero(lost) + first)}, where {what}: the"
-            " motion is bridged there",)
+    return (f"tracking was lost in {frame_list_text(np.flatnonzero(lost) + first)}, where {what}:"
+            " the motion is bridged there",)
 
 
-def frames_said(numbers: Iterable[int]) -> str:
+def frame_list_text(numbers: Iterable[int]) -> str:
     """Return frame numbers as text, "frames 3 to 5 and 9"; a long list ends with a count."""
     frames = [int(number) for number in numbers]
     runs = [[frame for _, frame in run]
             for _, run in groupby(enumerate(frames), lambda pair: pair[1] - pair[0])]
     said = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
-    if len(said) > MOST_SPANS:
-        left = sum(len(run) for run in runs[MOST_SPANS:])
-        said = [*said[:MOST_SPANS], f"{left} more"]
+    if len(said) > MAX_SPANS:
+        left = sum(len(run) for run in runs[MAX_SPANS:])
+        said = [*said[:MAX_SPANS], f"{left} more"]
     listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
     return f"{'frame' if len(frames) == 1 else 'frames'} {listed}"

@@ -29,7 +29,7 @@ BINARY_USD = (".usd", ".usdc", ".usdz")
 # Determinant of a bone's axes at length 1 below which they count as lying in a plane.
 FLAT = 1e-3
 # Centimetres per unit that no file has.
-LARGEST_UNIT = 1e6
+MAX_UNIT = 1e6
 # The glTF 2.0 specification, 3.4: metres, Y up.
 GLTF = Stated(1.0, "Y")
 # Bytes at the start of a USD text file in which the up axis is searched for.
@@ -129,7 +129,7 @@ def stated_settings(path: Path) -> Stated:
     content = path.read_bytes()
     unit = _setting(content, b"UnitScaleFactor")
     axis = _setting(content, b"UpAxis")
-    return Stated(0.01 * (unit if unit and 0 < unit < LARGEST_UNIT else 1.0),
+    return Stated(0.01 * (unit if unit and 0 < unit < MAX_UNIT else 1.0),
                   "XYZ"[int(axis)] if axis in (0, 1, 2) else "Y")
 
 

@@ -9,7 +9,7 @@ from mimegen.base.file_signatures import refuse_foreign
 
 # Largest file read, in bytes. An hour of a whole body takes some 250 MB as text, and reading it
 # takes a multiple of that in memory.
-LARGEST = 512 * 2**20
+MAX_FILE_BYTES = 512 * 2**20
 
 
 def check_file(path: Path) -> None:
@@ -26,10 +26,10 @@ def check_file(path: Path) -> None:
 
 
 def check_size(path: Path) -> None:
-    """Raise RequestError if a file is larger than ``LARGEST``."""
-    if path.stat().st_size > LARGEST:
+    """Raise RequestError if a file is larger than ``MAX_FILE_BYTES``."""
+    if path.stat().st_size > MAX_FILE_BYTES:
         raise RequestError(f"{path}: is {path.stat().st_size / 2**20:.0f} MiB, more than the limit"
-                           f" of {LARGEST // 2**20} MiB; export a part of it")
+                           f" of {MAX_FILE_BYTES // 2**20} MiB; export a part of it")
 
 
 def buffers_beside(path: Path) -> tuple[Path, ...]:

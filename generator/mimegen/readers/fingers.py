@@ -9,7 +9,7 @@ from mimegen.motion.quaternions import FloatArray
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
 PHALANGES = 3
 # Most joints followed down a finger.
-LONGEST = 12
+MAX_LINE = 12
 # A finger's first joint lies within the palm if its distance from the wrist is less than this
 # fraction of the second joint's.
 WITHIN_PALM = 0.5
@@ -42,17 +42,17 @@ def fingers_by_shape(positions: FloatArray, children: list[list[int]],
 
 
 def _line(children: list[list[int]], joint: int) -> list[int]:
-    """Return up to ``LONGEST`` joints down a chain, along the children with most joints below."""
+    """Return up to ``MAX_LINE`` joints down a chain, along the children with most joints below."""
     line = [joint]
-    while (below := children[line[-1]]) and len(line) < LONGEST:
+    while (below := children[line[-1]]) and len(line) < MAX_LINE:
         line.append(max(below, key=lambda child: _depth(children, child)))
     return line
 
 
 def _depth(children: list[list[int]], joint: int) -> int:
-    """Return the number of joints in the longest chain from a joint, ``LONGEST`` at most."""
+    """Return the number of joints in the longest chain from a joint, ``MAX_LINE`` at most."""
     level, depth = [joint], 0
-    while level and depth < LONGEST:
+    while level and depth < MAX_LINE:
         level = [child for above in level for child in children[above]]
         depth += 1
     return depth

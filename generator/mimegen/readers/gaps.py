@@ -16,8 +16,8 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.dropouts import between, lost_note, named
 
 # A longer gap (in seconds) is refused, because what the person did in it cannot be known.
-LONGEST_GAP_S = 1.0
-WHY = f"is longer than the {LONGEST_GAP_S:g} s that are bridged; fill it where the motion was" \
+MAX_GAP_S = 1.0
+WHY = f"is longer than the {MAX_GAP_S:g} s that are bridged; fill it where the motion was" \
       " recorded, or leave these frames out"
 
 
@@ -32,11 +32,11 @@ class LongGap(NamedTuple):
 def long_gap(lost: BoolArray, fps: float) -> LongGap | None:
     """Return the first gap in ``lost`` (F, K) that is too long to bridge, or None.
 
-    That is a gap of more than ``LONGEST_GAP_S``, or one that spans the whole file.
+    That is a gap of more than ``MAX_GAP_S``, or one that spans the whole file.
     """
     for column in np.flatnonzero(lost.any(axis=0)).tolist():
         for first, last in _runs(lost[:, column]):
-            if last - first + 1 > LONGEST_GAP_S * fps or last - first + 1 == len(lost):
+            if last - first + 1 > MAX_GAP_S * fps or last - first + 1 == len(lost):
                 return LongGap(column, first, last)
     return None
 

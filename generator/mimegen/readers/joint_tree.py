@@ -10,7 +10,7 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 # Most joints of a line; limbs, necks and fingers end before.
-LONGEST_LINE = 40
+MAX_LINE = 40
 # Poses of a motion that are examined, evenly spaced.
 POSES = 60
 
@@ -92,9 +92,9 @@ class JointTree:
                 for children in self.children]
 
     def line(self, joint: int) -> list[int]:
-        """Return the joints of the longest chain downward from a joint, up to ``LONGEST_LINE``."""
+        """Return the joints of the longest chain downward from a joint, up to ``MAX_LINE``."""
         line = [joint]
-        while len(line) < LONGEST_LINE and (below := self._next[line[-1]]) >= 0:
+        while len(line) < MAX_LINE and (below := self._next[line[-1]]) >= 0:
             line.append(below)
         return line
 

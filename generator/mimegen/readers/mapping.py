@@ -13,11 +13,11 @@ from mimegen.base.yaml_file import YamlFile
 from mimegen.readers.fingers import FINGERS
 from mimegen.readers.names import SIDES
 
-MOST_SPINES = 9
-MOST_NECKS = 5
+MAX_SPINES = 9
+MAX_NECKS = 5
 FINGER_BONES = tuple(f"{finger}{number}" for finger in FINGERS for number in (1, 2, 3))
-ROLES = ("hips", "chest", "head", *(f"spine{i + 1}" for i in range(MOST_SPINES)),
-         *(f"neck{i + 1}" for i in range(MOST_NECKS)),
+ROLES = ("hips", "chest", "head", *(f"spine{i + 1}" for i in range(MAX_SPINES)),
+         *(f"neck{i + 1}" for i in range(MAX_NECKS)),
          *(f"{side}_{part}" for side in SIDES for part in
            ("clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toe",
             *FINGER_BONES)))

@@ -24,9 +24,9 @@ OTHERS = ("devices", "joints", "model outputs", "segments", "events", "local em"
 QTM = "NO_OF_FRAMES"
 NEXUS, QUALISYS, MOTIVE = "Vicon Nexus", "QTM", "Motive"
 BEFORE = 2
-MOST_MARKERS = 5000
-MOST_CELLS = 100_000_000
-LARGEST = 1e6
+MAX_MARKERS = 5000
+MAX_CELLS = 100_000_000
+MAX_ABS_VALUE = 1e6
 HEAD = 64
 
 
@@ -98,12 +98,12 @@ def _trajectories(path: Path, labels: list[str], positions: FloatArray, rate: fl
 
     Raises RequestError if there are no markers or no frame rate.
     """
-    if not 1 <= len(labels) <= MOST_MARKERS:
+    if not 1 <= len(labels) <= MAX_MARKERS:
         raise RequestError(f"{path}: names {len(labels)} markers")
     if not rate > 0:
         raise RequestError(f"{path}: has no frame rate; give it with --fps-of-file")
     # A marker that was not seen is written as 0 0 0, or left empty.
-    lost = np.all(positions == 0.0, axis=2) | ~(np.abs(positions) < LARGEST).all(axis=2)
+    lost = np.all(positions == 0.0, axis=2) | ~(np.abs(positions) < MAX_ABS_VALUE).all(axis=2)
     return Trajectories(tuple(labels), np.where(lost[..., None], np.nan, positions), rate, unit,
                         frozenset(), "table", ("", ""), notes)
 
@@ -123,7 +123,7 @@ def _places(path: Path, rows: list[list[str]], span: tuple[int, int], columns: l
     Each marker has three columns, of which ``columns`` lists the first.
     """
     lines = [number for number in range(*span) if any(cell.strip() for cell in rows[number])]
-    if len(lines) < 2 or len(lines) * len(columns) * 3 > MOST_CELLS:
+    if len(lines) < 2 or len(lines) * len(columns) * 3 > MAX_CELLS:
         raise RequestError(f"{path}: has {len(lines)} frames, expected at least 2")
     positions = np.full((len(lines), len(columns), 3), np.nan)
     for frame, number in enumerate(lines):

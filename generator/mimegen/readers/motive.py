@@ -25,8 +25,8 @@ BONE = "Bone"
 METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 BODIES = ("Rigid Body", "Rigid Body Marker")
 # Fewest markers of a person.
-LEAST_MARKERS = 8
-MOST_CELLS = 100_000_000
+MIN_MARKERS = 8
+MAX_CELLS = 100_000_000
 
 
 def read_motive(path: Path, fps: float | None = None) -> Trajectories:
@@ -42,7 +42,7 @@ def read_motive(path: Path, fps: float | None = None) -> Trajectories:
         if kind in MARKERS and axis in ("X", "Y", "Z") and not name.startswith("Unlabeled"):
             columns.setdefault(name, {})[axis] = column
     columns = {name: held for name, held in columns.items() if len(held) == 3}
-    if len(columns) < LEAST_MARKERS:
+    if len(columns) < MIN_MARKERS:
         bodies = {name for kind, name in zip(kinds, names, strict=True) if kind in BODIES}
         what = f"{len(bodies)} rigid bodies" if bodies else f"{len(columns)} labelled markers"
         raise RequestError(f"{path}: holds {what} but no skeleton of a person; in Motive, export a"
@@ -77,7 +77,7 @@ def read_bones(path: Path, fps: float | None = None) -> Bones | None:
     head = _facts(rows[0])
     kinds, names, position_axes, start, rotation_axes = _columns(path, rows)
     if len({name for kind, name in zip(kinds, names, strict=True)
-            if kind in MARKERS and not name.startswith("Unlabeled")}) >= LEAST_MARKERS:
+            if kind in MARKERS and not name.startswith("Unlabeled")}) >= MIN_MARKERS:
         return None
     held: dict[str, dict[str, int]] = {}
     for column, (kind, name) in enumerate(zip(kinds, names, strict=True)):
@@ -141,7 +141,7 @@ def _table(path: Path, rows: list[str], start: int, order: list[int]) -> np.ndar
     ``start`` is the row of the first frame, for errors.
     """
     lines = [row for row in rows if row.strip()]
-    if len(lines) < 2 or len(lines) * len(order) > MOST_CELLS:
+    if len(lines) < 2 or len(lines) * len(order) > MAX_CELLS:
         raise RequestError(f"{path}: has {len(lines)} frames, expected at least 2")
     table = np.full((len(lines), len(order)), np.nan)
     for line, cells in enumerate(csv.reader(io.StringIO("\n".join(lines)))):

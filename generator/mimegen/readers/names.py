@@ -10,9 +10,9 @@ from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml_once
 
 SIDES = ("left", "right")
-# Names share a beginning if there are at least LEAST_NAMES, and more than this fraction has it.
-LEAST_NAMES = 10
-MOST = 0.8
+# Names share a beginning if there are at least MIN_NAMES, and more than this fraction has it.
+MIN_NAMES = 10
+MIN_COMMON_SHARE = 0.8
 # Role -> (joint name, confidence from 0 to 1).
 Found = dict[str, tuple[str, float]]
 Names = tuple[str, ...]
@@ -79,11 +79,11 @@ def roles_by_name(names: tuple[str, ...]) -> Found:
 def common_beginning(names: tuple[str, ...]) -> str:
     """Return the beginning that most names share, such as ``Robot_``, or an empty text."""
     begin = ""
-    while len(names) >= LEAST_NAMES:
+    while len(names) >= MIN_NAMES:
         words = Counter(found[0] for name in names if (
             found := re.match(r"[^\W_]+[_ .|-]", name.removeprefix(begin))))
         word, count = max(words.items(), key=lambda item: item[1], default=("", 0))
-        if count <= MOST * len(names):
+        if count <= MIN_COMMON_SHARE * len(names):
             break
         begin += word
     return begin

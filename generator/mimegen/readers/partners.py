@@ -13,7 +13,7 @@ from mimegen.motion.trimming import Span
 from mimegen.readers.options import ReadOptions, Trim
 from mimegen.readers.points import subjects_of
 from mimegen.readers.recording import Recording
-from mimegen.readers.trimming import LEAST_FRAMES, cut, span_of
+from mimegen.readers.trimming import MIN_FRAMES, cut, span_of
 
 # Direction of the line from the first person to the second, in degrees from +X: with it neither
 # hides the other from the front, nor from the azimuth of MIME's camera.
@@ -40,8 +40,8 @@ def partner_options(file: Path, partner: Path, options: ReadOptions) -> ReadOpti
     return replace(options, skeleton=None, subject=others[0] if others else None)
 
 
-def cut_together(files: Sequence[Path], recordings: Sequence[Recording],
-                 trim: Trim) -> tuple[Recording, ...]:
+def cut_to_common_span(files: Sequence[Path], recordings: Sequence[Recording],
+                       trim: Trim) -> tuple[Recording, ...]:
     """Cut recordings of one scene to the same time span.
 
     It covers the spans that ``trim`` selects in each, within the time that they have in common.
@@ -60,14 +60,14 @@ def cut_together(files: Sequence[Path], recordings: Sequence[Recording],
         begins, spans, rates, strict=True)),
         *(begin + recording.motion.duration for begin, recording in zip(
             begins, recordings, strict=True)))
-    if (end - start) * min(rates) < LEAST_FRAMES - 1:
+    if (end - start) * min(rates) < MIN_FRAMES - 1:
         raise RequestError(f"{files[0]}: the two people are not seen at the same time")
     return tuple(
         cut(recording, Span(round((start - begin) * rate), round((end - begin) * rate)))
         for recording, begin, rate in zip(recordings, begins, rates, strict=True))
 
 
-def placed_together(first: Recording, second: Recording) -> tuple[Motion, Motion]:
+def in_common_frame(first: Recording, second: Recording) -> tuple[Motion, Motion]:
     """Return the motions of two people whose files share a clock and a world frame.
 
     Both get the frame rate of the first and the length of the shorter. Their midpoint, averaged

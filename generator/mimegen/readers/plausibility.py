@@ -13,7 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.vectors import lengths, unit
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.dropouts import frames_said
+from mimegen.readers.dropouts import frame_list_text
 from mimegen.readers.names import SIDES
 from mimegen.readers.posture import (
     BELIEVABLE_HEIGHTS,
@@ -211,8 +211,8 @@ def _leaps(motion: Motion, first: int) -> Iterator[str]:
         leaps = (steps > least) & (np.maximum(padded[:-2], padded[2:]) < CALM * steps)
         if leaps.any():
             yield (f"the body {said.format(steps[leaps].max())} from one frame to the next, after"
-                   f" {frames_said(np.flatnonzero(leaps) + first)}: takes may be joined there, or"
-                   " another person followed")
+                   f" {frame_list_text(np.flatnonzero(leaps) + first)}: takes may be joined there,"
+                   " or another person followed")
 
 
 def _build(body: Posture, height: float) -> Iterator[str]:

@@ -25,8 +25,8 @@ from mimegen.readers.trc import read_trc
 # Units of length in metres.
 UNITS = {"mm": 0.001, "cm": 0.01, "dm": 0.1, "m": 1.0, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}
 # Largest side of the box around one person's markers, in metres: least, greatest and usual.
-LEAST_SIZE = 0.4
-LARGEST_SIZE = 3.5
+MIN_SIZE = 0.4
+MAX_SIZE = 3.5
 USUAL_SIZE = 1.4
 UNLABELLED = re.compile(rf"(\*|U_|unl?abell?ed|unidentified|uname\*?|{NUMBERED})[\s_-]*\d*",
                         re.IGNORECASE)
@@ -283,10 +283,10 @@ def _unit(stated: str, positions: FloatArray,
     size = _size(positions)
     unit = UNITS.get(stated.lower().rstrip("s"))
     body = _known_set(tuple(names)) is not None
-    least, largest = (LEAST_SIZE, LARGEST_SIZE) if body else ANY_SIZE
+    least, largest = (MIN_SIZE, MAX_SIZE) if body else ANY_SIZE
     if unit and least <= size * unit <= largest:
         small = f"the markers span {size * unit:.2f} m, which is not the size of a person" \
-            if not LEAST_SIZE <= size * unit <= LARGEST_SIZE else ""
+            if not MIN_SIZE <= size * unit <= MAX_SIZE else ""
         return unit, f"the file says {stated}: the markers span {size * unit:.2f} m", \
             (small,) if small else ()
     says = f"the file says {stated}, which is impossible" if unit else "the file does not say"

@@ -21,8 +21,8 @@ from mimegen.readers.names import SIDES
 
 # A bone shorter than this, in the file's unit or as a fraction of the body's size, has no
 # direction: any distance between joints at one position is due to rounding.
-SHORTEST = 1e-9
-SHORTEST_SHARE = 1e-3
+MIN_LENGTH = 1e-9
+MIN_LENGTH_SHARE = 1e-3
 # Least length of the bone that shows a part's up direction, as a fraction of the distance from
 # hips to head.
 MIN_BONE_SHARE = 0.02
@@ -35,7 +35,7 @@ HINGE_S = 0.06
 BLEND_S = 0.12
 # Greatest distance from its median position at which a planted foot is corrected, in metres for a
 # size of 1.7 m.
-MOST_PLANTED = 0.01
+MAX_PLANTED_SHIFT = 0.01
 # Direction of the body's left, in mimegen's convention.
 LEFT = np.array([1.0, 0.0, 0.0])
 
@@ -73,7 +73,7 @@ class _RoledPositions:
         self.skeleton, self.roles, self.positions = layout.skeleton, layout.roles, positions
         self.joint = {role: self.skeleton.index[name] for role, name in layout.roles.items()}
         size = np.median(np.ptp(positions, axis=1).max(axis=1)) if positions.size else 0.0
-        self.shortest = SHORTEST_SHARE * float(size)
+        self.shortest = MIN_LENGTH_SHARE * float(size)
 
     def at(self, role: str) -> FloatArray:
         """Return the positions (F, 3) of a role's joint."""
@@ -117,7 +117,7 @@ def _swung(turn: FloatArray, rest: FloatArray, found: FloatArray) -> FloatArray:
     A bone without length keeps its rotation.
     """
     before = quaternions.rotate(turn, rest)
-    found = np.where(lengths(found)[:, None] > SHORTEST, found, before)
+    found = np.where(lengths(found)[:, None] > MIN_LENGTH, found, before)
     return quaternions.multiply(quaternions.between(before, found), turn)
 
 
@@ -330,7 +330,7 @@ def _with_planted_feet(body: _RoledPositions, fps: float, planted: Mapping[str, 
         + lengths(body.vector(f"{side}_shin", f"{side}_foot")) for side in SIDES))) / 1.7
     for side, stands in planted.items():
         ends = [role for role in (f"{side}_foot", f"{side}_toe") if role in body.joint]
-        shift = np.mean([_shift(body.at(role), stands, fps, MOST_PLANTED * size)
+        shift = np.mean([_shift(body.at(role), stands, fps, MAX_PLANTED_SHIFT * size)
                          for role in ends], axis=0)
         for role in ends:
             positions[:, body.joint[role]] += shift

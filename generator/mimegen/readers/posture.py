@@ -20,7 +20,7 @@ from mimegen.readers.names import SIDES
 # not believed.
 BELIEVABLE_HEIGHTS = (0.9, 2.3)
 # Frames examined at most; more would not change the result.
-MOST_FRAMES = 100
+MAX_FRAMES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +43,9 @@ class Posture:
 
 
 def posture_of(motion: Motion, roles: Mapping[str, str]) -> Posture:
-    """Return a motion's joint positions by role, in at most ``MOST_FRAMES`` evenly spaced frames.
+    """Return a motion's joint positions by role, in at most ``MAX_FRAMES`` evenly spaced frames.
     """
-    step = -(-motion.frames // MOST_FRAMES)
+    step = -(-motion.frames // MAX_FRAMES)
     pose = motion.known_pose
     positions, rotations = motion.at(np.arange(0, motion.frames,
                                                step)).global_pose if pose is None \

@@ -20,7 +20,7 @@ ALIKE = 0.1
 # Times are uneven if a frame is further than this fraction of a step from its even time.
 UNEVEN = 0.5
 # Greatest factor by which resampling to even times may increase the number of frames.
-MOST_TIMES = 20
+MAX_TIMES = 20
 
 
 class Evened(NamedTuple):
@@ -78,7 +78,7 @@ def evened(times: FloatArray, values: FloatArray, rate: float, bridged: bool = F
     rounded_to = _resolution(times)
     since = (times - times[0]) * rate
     off = np.abs(since - np.arange(len(times)))
-    if off.max() <= UNEVEN + rounded_to * rate or since[-1] > MOST_TIMES * len(times):
+    if off.max() <= UNEVEN + rounded_to * rate or since[-1] > MAX_TIMES * len(times):
         return Evened(values)
     even = np.arange(int(np.floor(since[-1] + UNEVEN)) + 1)
     after = np.clip(np.searchsorted(since, even, side="left"), 1, len(times) - 1)
@@ -103,7 +103,7 @@ def numbered_rows(numbers: list[int]) -> list[int] | None:
     or if most frames would be missing.
     """
     steps = np.diff(numbers)
-    if len(steps) == 0 or steps.min() <= 0 or steps.sum() > MOST_TIMES * len(numbers) * steps.min():
+    if len(steps) == 0 or steps.min() <= 0 or steps.sum() > MAX_TIMES * len(numbers) * steps.min():
         return None
     step = int(np.gcd.reduce(steps))
     return [(number - numbers[0]) // step for number in numbers]

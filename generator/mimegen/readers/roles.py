@@ -32,7 +32,7 @@ BY_NAME_AGAINST_SHAPE = 0.6
 # Confidence of named bones of a limb that do not hang one below the other.
 NOT_BELOW = 0.4
 # Doubts listed in an error message.
-MOST_DOUBTS = 3
+MAX_DOUBTS = 3
 
 
 class DoubtfulBonesError(RequestError):
@@ -66,7 +66,7 @@ def find_roles(skeleton: Skeleton, motion: Motion | None = None, file: str = "sk
     body = JointTree.moving(motion) if motion else JointTree.at_rest(skeleton)
     named = _in_order(skeleton, _with_true_hips(skeleton, roles_by_name(skeleton.names)))
     found = {role: (joint, sure) for role, (joint, sure)
-             in _together(named, roles_by_shape(body)).items()
+             in _merged_roles(named, roles_by_shape(body)).items()
              if role not in mapped and joint not in mapped.values()}
     found |= {role: (joint, 1.0) for role, joint in mapped.items() if joint}
     _refuse_doubts(skeleton, found, file, "" if motion is None else
@@ -79,7 +79,7 @@ def find_roles(skeleton: Skeleton, motion: Motion | None = None, file: str = "sk
                  dict.fromkeys(trunk, sure) | {role: c for role, (_, c) in found.items()})
 
 
-def _together(named: Found, shaped: Found) -> Found:
+def _merged_roles(named: Found, shaped: Found) -> Found:
     """Merge roles found by names with roles found by shape.
 
     The shape raises or lowers the confidence of names, and adds roles that no name identifies. An
@@ -141,10 +141,10 @@ def _refuse_doubts(skeleton: Skeleton, found: Found, file: str, hint: str) -> No
     taken = {joint for joint, _ in found.values()}
     free = [name for name in skeleton.names if name not in taken] if missing else []
     said = [f"{found[role][0]!r} is perhaps the {words(role)} ({sure:.0%} sure)"
-            for sure, role in doubts[:MOST_DOUBTS]]
+            for sure, role in doubts[:MAX_DOUBTS]]
     if missing:
-        said.append(f"no bone fits {', '.join(map(words, missing[:MOST_DOUBTS + 1]))}"
-                    + (f" (not recognised: {', '.join(map(repr, free[:MOST_DOUBTS]))})"
+        said.append(f"no bone fits {', '.join(map(words, missing[:MAX_DOUBTS + 1]))}"
+                    + (f" (not recognised: {', '.join(map(repr, free[:MAX_DOUBTS]))})"
                        if free else ""))
     raise DoubtfulBonesError(
         f"{file}: cannot tell which bone is which in what should be one whole person:"

@@ -22,13 +22,13 @@ from mimegen.readers.joint_tree import JointTree
 BRANCHES = 8
 # Pairs of limbs, and branches between the arms that may be necks, that are examined. A person has
 # few, and every pair of legs is tried with every pair of arms.
-MOST_PAIRS = 40
-MOST_NECKS = 24
+MAX_PAIRS = 40
+MAX_NECKS = 24
 # Least ratio of the straight distance to the length along the joints for a single bone.
 STRAIGHT = 0.97
 # Cost of each extra joint within a limb's two bones, and the most such joints in one bone.
 COST_OF_A_JOINT_BETWEEN = 1.2
-MOST_JOINTS_BETWEEN = 2
+MAX_JOINTS_BETWEEN = 2
 # Proportions after Winter (2009), figure 4.1: leg, arm and trunk as fractions of the height, and
 # ratios between bones. Each is a mean over people and, of its logarithm, the deviation among rigs.
 LEGS = 0.491
@@ -43,7 +43,7 @@ HEAD_STRAYS = 0.04
 WORST_COST = 8.0
 # Mean cosine between the left of the shoulders and that of the hips at or below which left and
 # right have no confidence.
-LEAST_ALONG = 0.6
+MIN_ALONG = 0.6
 # Least length of a pair of limbs, as a fraction of the longest pair.
 SHARE_OF_LONGEST = 0.4
 
@@ -102,7 +102,7 @@ def roles_by_shape(body: JointTree) -> dict[str, tuple[str, float]]:
     found = {"hips": (best.hips, sure), "head": (best.head, sure)}
     left, certainty = _left(body, best)
     along = float(np.sum(unit(_across(body, best.arms)) * left, axis=1).mean())
-    untwisted = 2 * (abs(along) - LEAST_ALONG) / (1 - LEAST_ALONG)
+    untwisted = 2 * (abs(along) - MIN_ALONG) / (1 - MIN_ALONG)
     confidence = sure * float(np.clip(2 * certainty, 0.0, 1.0) * np.clip(untwisted, 0.0, 1.0))
     first_leg_is_left = bool(np.sum(_across(body, best.legs) * left, axis=1).mean() > 0)
     for side, limb in _by_side(best.legs, first_leg_is_left):
@@ -186,7 +186,7 @@ def _limb(body: JointTree, start: int, lower_to_upper: str) -> Branch | None:
 def _triples(count: int) -> NDArray[np.intp]:
     """Return indices (N, 3) on a line of ``count`` joints where a limb may begin, bend and end."""
     found = [(i, j, k) for i in range(count)
-             for k in range(i + 2, min(i + 3 + MOST_JOINTS_BETWEEN, count))
+             for k in range(i + 2, min(i + 3 + MAX_JOINTS_BETWEEN, count))
              for j in range(i + 1, k)]
     return np.array(sorted(found), np.intp).reshape(-1, 3)
 
@@ -196,7 +196,7 @@ def _stretches(body: JointTree, line: NDArray[np.intp]) -> tuple[FloatArray, Flo
 
     Both are (S, N): at [s, n], the distance from joint n to the joint s steps further down.
     """
-    steps = MOST_JOINTS_BETWEEN + 2
+    steps = MAX_JOINTS_BETWEEN + 2
     straight, chains = np.zeros((2, steps, len(line)))
     for step in range(1, steps):
         until = max(len(line) - step, 0)
@@ -230,7 +230,7 @@ def _pairs(body: JointTree, lower_to_upper: str) -> list[Pair]:
                   if _stray(both[0].length, both[1].length, "left to right") < 4.0]
     longest_pair = max((pair.length for pair in pairs), default=0.0)
     pairs = [pair for pair in pairs if pair.length > SHARE_OF_LONGEST * longest_pair]
-    kept = sorted(range(len(pairs)), key=lambda number: -pairs[number].length)[:MOST_PAIRS]
+    kept = sorted(range(len(pairs)), key=lambda number: -pairs[number].length)[:MAX_PAIRS]
     return [pairs[number] for number in sorted(kept)]
 
 
@@ -286,8 +286,8 @@ def _head(body: JointTree, arms: Pair, up: FloatArray, height: float,
     """Return the joint above the shoulders that is at the height of a head, and its cost."""
     branches = [child for child in body.children[arms.joint]
                 if child not in trunk and child not in [limb.line[0] for limb in arms.limbs]]
-    if len(branches) > MOST_NECKS:
-        branches = sorted(branches, key=lambda child: -body.reaches[child])[:MOST_NECKS]
+    if len(branches) > MAX_NECKS:
+        branches = sorted(branches, key=lambda child: -body.reaches[child])[:MAX_NECKS]
     lowest, usual, highest = HEAD_ABOVE_SHOULDERS
     best: tuple[int | None, float] = (None, np.inf)
     shoulders = _middle(body, arms)

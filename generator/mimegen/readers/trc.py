@@ -19,9 +19,9 @@ from mimegen.readers.text import text_of
 
 # Columns before those of the markers: number and time of the frame.
 BEFORE = 2
-MOST_MARKERS = 5000
-MOST_FRAMES = 10_000_000
-LARGEST = 1e6
+MAX_MARKERS = 5000
+MAX_FRAMES = 10_000_000
+MAX_ABS_VALUE = 1e6
 # Greatest difference between the rates of the header and of the times, as a fraction.
 SAME_RATE = 0.02
 
@@ -38,13 +38,13 @@ def read_trc(path: Path, fps: float | None = None) -> Trajectories:
                            " Time, as in a TRC file")
     labels = tuple(label.strip() for label in rows[head].rstrip().split("\t")[BEFORE:]
                    if label.strip())
-    if not 1 <= len(labels) <= MOST_MARKERS:
+    if not 1 <= len(labels) <= MAX_MARKERS:
         raise RequestError(f"{path}: line {head + 1}: names {len(labels)} markers")
     facts = _facts(rows[:head])
     table = _table(path, rows, head + 2, len(labels))
     rate, more = _rate(path, facts, table[:, 1], fps)
     positions = table[:, BEFORE:].reshape(len(table), len(labels), 3)
-    positions = np.where(np.abs(positions) > LARGEST, np.nan, positions)
+    positions = np.where(np.abs(positions) > MAX_ABS_VALUE, np.nan, positions)
     # Some writers put 0 0 0 for a marker that was not seen.
     lost = np.all(positions == 0.0, axis=2) | ~np.isfinite(positions).all(axis=2)
     positions = np.where(lost[..., None], np.nan, positions)
@@ -67,7 +67,7 @@ def _table(path: Path, rows: list[str], start: int, markers: int) -> FloatArray:
     numbers = [number for number in range(start, len(rows)) if rows[number].strip()]
     if len(numbers) < 2:
         raise RequestError(f"{path}: has {len(numbers)} frames, expected at least 2")
-    if len(numbers) * width > MOST_FRAMES * 10:
+    if len(numbers) * width > MAX_FRAMES * 10:
         raise RequestError(f"{path}: has {len(numbers)} frames of {markers} markers, more than are"
                            " read; export a part of it")
     table = np.full((len(numbers), width), np.nan)

@@ -14,7 +14,7 @@ from mimegen.readers.options import Trim
 from mimegen.readers.recording import Recording
 
 # Fewest frames of a motion.
-LEAST_FRAMES = 2
+MIN_FRAMES = 2
 
 
 def span_of(path: Path, recording: Recording, trim: Trim) -> Span:
@@ -30,7 +30,7 @@ def span_of(path: Path, recording: Recording, trim: Trim) -> Span:
     rate = 1.0 if trim.in_frames else motion.fps
     first = 0 if trim.first is None else round(trim.first * rate)
     last = motion.frames - 1 if trim.last is None else round(trim.last * rate)
-    if last > motion.frames - 1 or last - first + 1 < LEAST_FRAMES:
+    if last > motion.frames - 1 or last - first + 1 < MIN_FRAMES:
         raise RequestError(
             f"{path}: --trim {trim} is outside the motion of {motion.frames} frames"
             f" (0f:{motion.frames - 1}f), {motion.duration:.2f} s")

@@ -18,7 +18,7 @@ from numpy.lib import format as npy
 from mimegen.base.errors import RequestError
 from mimegen.readers.arrays.inert import DamagedError
 from mimegen.readers.arrays.pickles import CodeError, unpickled, unpickled_old_torch
-from mimegen.readers.files import LARGEST
+from mimegen.readers.files import MAX_FILE_BYTES
 
 # First bytes of zip, npy and pickle files.
 ZIP = b"PK\x03\x04"
@@ -48,8 +48,8 @@ def is_arrays(head: bytes) -> bool:
 def tree_of(path: Path) -> Any:
     """Return what a file of arrays holds: dictionaries, lists, arrays and plain values.
 
-    Raises RequestError, one line, if it is damaged, holds more than ``LARGEST`` bytes unpacked, or
-    would execute code.
+    Raises RequestError, one line, if it is damaged, holds more than ``MAX_FILE_BYTES`` bytes
+    unpacked, or would execute code.
     """
     try:
         return _tree(path.read_bytes())
@@ -59,10 +59,10 @@ def tree_of(path: Path) -> Any:
             " arrays with numpy.savez and use that file") from None
     except DAMAGED as problem:
         raise RequestError(
-            f"{path}: is damaged, or not a file of arrays ({_said(problem)})") from None
+            f"{path}: is damaged, or not a file of arrays ({_error_text(problem)})") from None
 
 
-def _said(problem: BaseException) -> str:
+def _error_text(problem: BaseException) -> str:
     """Return the first line of an error's message, shortened."""
     lines = str(problem).splitlines()
     return lines[0][:120] if lines else "damaged"
@@ -86,20 +86,20 @@ def _tree(data: bytes) -> Any:
 def _unpacked(data: bytes) -> bytes:
     """Return compressed data unpacked, and other data unchanged.
 
-    Raises DamagedError for more than ``LARGEST`` bytes.
+    Raises DamagedError for more than ``MAX_FILE_BYTES`` bytes.
     """
     if data[:2] in PACKED:
         unpacking = zlib.decompressobj()
-        found = unpacking.decompress(data, LARGEST)
+        found = unpacking.decompress(data, MAX_FILE_BYTES)
         whole = not unpacking.unconsumed_tail
     else:
         opened = next((OPENED_BY[mark] for mark in COMPRESSED if data.startswith(mark)), None)
         if opened is None:
             return data
         with opened(io.BytesIO(data)) as stream:
-            found, whole = stream.read(LARGEST), not stream.read(1)
+            found, whole = stream.read(MAX_FILE_BYTES), not stream.read(1)
     if not whole:
-        raise DamagedError(f"it holds more than {LARGEST // 2**20} MiB")
+        raise DamagedError(f"it holds more than {MAX_FILE_BYTES // 2**20} MiB")
     return found
 
 
@@ -109,8 +109,8 @@ def _zipped(data: bytes) -> Any:
     Raises DamagedError if it is too large unpacked.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
-            raise DamagedError(f"it holds more than {LARGEST // 2**20} MiB")
+        if sum(entry.file_size for entry in archive.infolist()) > MAX_FILE_BYTES:
+            raise DamagedError(f"it holds more than {MAX_FILE_BYTES // 2**20} MiB")
         names = archive.namelist()
         program = next((name for name in names if PurePosixPath(name).name == "data.pkl"), None)
         if program is not None:

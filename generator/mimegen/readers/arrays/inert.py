@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 # Accepted dtypes in NumPy's notation: booleans, numbers, texts and objects.
 DTYPE = re.compile(r"[<>=|]?(?:[biuf][1248]|[SU]\d{1,6}|O8?)")
-MOST_DIMENSIONS = 16
+MAX_DIMENSIONS = 16
 
 
 class DamagedError(ValueError):
@@ -54,7 +54,7 @@ def as_shape(found: Any) -> tuple[int, ...]:
     shape = tuple(found.arguments[0]) if isinstance(found, Inert) and found.arguments else found
     if isinstance(shape, int) and not isinstance(shape, bool):
         shape = (shape,)
-    if not (isinstance(shape, tuple | list) and len(shape) <= MOST_DIMENSIONS
+    if not (isinstance(shape, tuple | list) and len(shape) <= MAX_DIMENSIONS
             and all(isinstance(one, int) and 0 <= one < 2**40 for one in shape)):
         raise DamagedError("an array has no shape")
     return tuple(shape)

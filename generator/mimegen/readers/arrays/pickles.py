@@ -69,7 +69,7 @@ LENGTH = 8
 # Pickles before the content of such a file: a magic number, its version, sizes of numbers.
 BEFORE = 3
 # Most values of a pickle. It stops short pickles that repeat one value a billion times.
-MOST_NODES = 5_000_000
+MAX_NODES = 5_000_000
 Storage = Callable[[str], bytes]
 
 
@@ -258,7 +258,7 @@ def _plain(found: Any, done: dict[int, Any], count: list[int]) -> Any:
     ``done`` holds the results by id, for content that refers to itself; ``count`` counts values.
     """
     count[0] += 1
-    if count[0] > MOST_NODES:
+    if count[0] > MAX_NODES:
         raise DamagedError("it holds far more values than a motion has")
     if id(found) in done:
         return done[id(found)][1]

@@ -19,17 +19,17 @@ Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
 # Greatest frame rate (Hz) sampled.
-LARGEST_RATE = 1000.0
+MAX_RATE = 1000.0
 # Least rate (Hz) for which evenly spaced keys of glTF count as frames; sparser keys are an
 # animator's.
-LEAST_RATE = 10.0
+MIN_RATE = 10.0
 # Rates of video are these divided by 1.001. Rounding error of times, in seconds.
 VIDEO_RATES = (24, 30, 48, 60, 120, 240)
 ROUNDED_S = 1e-3
 # Bytes at the start of a USD text file in which the rate is searched for.
 HEAD = 65536
 # Most poses of single bones: 20 minutes of 65 bones at 120 fps.
-MOST_POSES = 10_000_000
+MAX_POSES = 10_000_000
 
 
 def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
@@ -62,7 +62,7 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     header["left_out"] = [a.name for a in armatures if a is not armature and _slot(a, action)]
     arrays = _skeleton(armature, header)
     gltf = path.suffix.lower() != ".fbx" and not path.suffix.lower().startswith(".usd")
-    moments, rate = _moments(action, scene_fps, MOST_POSES // len(header["joints"]), gltf)
+    moments, rate = _moments(action, scene_fps, MAX_POSES // len(header["joints"]), gltf)
     header.update(take=action.name, fps=rate or scene_fps, keys_have_rate=rate is not None)
     return header, arrays | {"pose": _sampled(armature, header["joints"], moments)}
 
@@ -85,7 +85,7 @@ def _import(path: Path) -> None:
         # Blender reads time codes as frames but ignores their rate, so it is set here.
         found = re.search(rb"timeCodesPerSecond\s*=\s*(\d+(?:\.\d+)?)", path.read_bytes()[:HEAD])
         rate = float(found[1]) if found else 0.0
-        if 1.0 <= rate <= LARGEST_RATE:
+        if 1.0 <= rate <= MAX_RATE:
             bpy.context.scene.render.fps = round(rate)
             bpy.context.scene.render.fps_base = round(rate) / rate
         bpy.ops.wm.usd_import(filepath=str(path), import_meshes=False, import_materials=False,
@@ -116,7 +116,7 @@ def _moments(action: Any, scene_fps: float, most: int, gltf: bool
 
     Recordings may have keys between the frames of the scene's rate; then the keys' rate counts.
     Sparser keys are an animator's and are sampled at the scene's rate. In glTF, which has no scene
-    rate, evenly spaced keys of ``LEAST_RATE`` or more count too. Raises RuntimeError for more than
+    rate, evenly spaced keys of ``MIN_RATE`` or more count too. Raises RuntimeError for more than
     ``most`` frames, and for times that are NaN or infinite.
     """
     keys: list[NDArray[np.float64]] = []
@@ -134,9 +134,9 @@ def _moments(action: Any, scene_fps: float, most: int, gltf: bool
     even = np.abs(gaps - usual) < 0.05 * usual
     # Times are rounded, so the rate is found from all even gaps together.
     rate = _common_rate(int(even.sum()), float(gaps[even].sum()) / scene_fps)
-    dense = rate > 1.01 * scene_fps or (gltf and rate >= LEAST_RATE)
+    dense = rate > 1.01 * scene_fps or (gltf and rate >= MIN_RATE)
     from_keys = dense and bool(np.mean(even) > 0.8)
-    rate = min(rate, LARGEST_RATE) if from_keys else scene_fps
+    rate = min(rate, MAX_RATE) if from_keys else scene_fps
     count = int(np.floor((times[-1] - times[0]) / scene_fps * rate + 1e-3)) + 1
     if count > most:
         raise RuntimeError(f"its keys span {count} frames, more than {most}: cut it into shorter"

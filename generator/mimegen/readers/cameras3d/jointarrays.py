@@ -24,7 +24,7 @@ NAMES = ("keypoints3d_optim", "keypoints3d", "keypoints_3d", "joints3d", "joints
 POSITIONS, FPS = "positions_3d", 50.0
 # Keys of people in NTU RGB+D that was converted to arrays.
 NTU_BODY = re.compile(r"skel_body\d+")
-MOST_PEOPLE = 10
+MAX_PEOPLE = 10
 # Most levels of nested dictionaries.
 DEEPEST = 3
 # Numbers that a joint may have; the first three are its position.
@@ -82,7 +82,7 @@ def _people_of(array: Any) -> dict[str, FloatArray]:
         array = array[None]
     if array.ndim != 4 or array.shape[2] not in SETS or array.shape[3] not in PLACES:
         return {}
-    if array.shape[1] < MOST_PEOPLE <= array.shape[0]:
+    if array.shape[1] < MAX_PEOPLE <= array.shape[0]:
         array = np.swapaxes(array, 0, 1)
     positions = np.asarray(array[..., :3], float)
     return {str(number): np.where(np.isfinite(one), one, np.nan)

@@ -17,8 +17,8 @@ from mimegen.readers.recording import Recording
 from mimegen.readers.text import text_of
 
 JOINTS = 25
-MOST_FRAMES = 1_000_000
-MOST_BODIES = 20
+MAX_FRAMES = 1_000_000
+MAX_BODIES = 20
 # Tracking state of a joint that was not seen.
 UNTRACKED = "0"
 
@@ -44,12 +44,12 @@ def read_ntu(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
             raise RequestError(f"{path}: line {at}: expected {expected}")
         return int(cells[0])
 
-    frames = whole("the number of frames", MOST_FRAMES)
+    frames = whole("the number of frames", MAX_FRAMES)
     if frames > len(rows):
         raise RequestError(f"{path}: line 1: says {frames} frames, more than it has lines")
     people: dict[str, FloatArray] = {}
     for frame in range(frames):
-        for _ in range(whole("the number of bodies", MOST_BODIES)):
+        for _ in range(whole("the number of bodies", MAX_BODIES)):
             body = (line("a body") or [""])[0]
             if whole("the number of joints, 25", 100) != JOINTS:
                 raise RequestError(f"{path}: line {at}: expected 25 joints")

@@ -9,7 +9,7 @@ from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.cameras3d.skeletons import MAX_COORDINATE, SETS, joint_set, kept_joints
 from mimegen.readers.cameras3d.tracked import Tracked
-from mimegen.readers.files import LARGEST
+from mimegen.readers.files import MAX_FILE_BYTES
 from mimegen.readers.position_layouts import file_layout
 
 # The up axis in a camera's picture. Y or Z count instead if the median vector from feet to head has
@@ -33,7 +33,7 @@ def tracked_people(path: Path, people: Held, frames: int, fps: float | None) -> 
                            f" {', '.join(str(shape[0]) for shape in sorted(counts)[:4]) or 'no'}"
                            f" joints; expected {EXPECTED}")
     count = next(iter(counts))[0]
-    if len(people) * frames * count > LARGEST // 8:
+    if len(people) * frames * count > MAX_FILE_BYTES // 8:
         raise RequestError(f"{path}: contains more people and frames than are read")
     made = {key: np.full((frames, count, 3), np.nan) for key in people}
     guesses = {key: positions.copy() for key, positions in made.items()}

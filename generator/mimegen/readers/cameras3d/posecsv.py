@@ -35,7 +35,7 @@ AT_END, AT_START = (re.compile(r"(^|[\W_\d])[xyz]\d*$"), re.compile(r"^[xyz][\W_
 # Tables without a header: columns -> numbers of a joint. The first three are its position; others
 # tell how visible it is.
 HEADLESS = {99: 3, 132: 4, 165: 5, 51: 3, 68: 4, 75: 3, 96: 3}
-MOST_JOINTS = 600
+MAX_JOINTS = 600
 Rows = list[list[str]]
 
 
@@ -125,7 +125,7 @@ def _line_a_joint(path: Path, head: list[str], rows: Rows
         names.sort(key=int)
     frames = {name: number for number, name in enumerate(names)}
     joints = {name: number for number, name in enumerate(dict.fromkeys(one for _, one in cells))}
-    if len(joints) > MOST_JOINTS:
+    if len(joints) > MAX_JOINTS:
         raise RequestError(f"{path}: has {len(joints)} joints; expected {EXPECTED}")
     if len(set(cells)) < len(cells):
         raise RequestError(f"{path}: has several lines for one joint of one frame, as of several"

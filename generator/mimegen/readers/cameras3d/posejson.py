@@ -43,9 +43,9 @@ MEDIAPIPE_NAMES = (
 NUMBERS = ("frame", "frame_id", "frame_idx", "frame_index", "frame_number", "image_id")
 # Visibility below which a joint counts as not seen.
 UNSEEN = 0.1
-MOST_FRAMES = 1_000_000
-LONGEST_NOTE = 400
-MOST_NOTES = 10
+MAX_FRAMES = 1_000_000
+MAX_NOTE_LETTERS = 400
+MAX_NOTES = 10
 
 
 def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -57,7 +57,7 @@ def read_pose_json(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         return recording_of_people(path, found, options)
     frames, fps = _frames(tree)
     frames = None if frames is None else _in_their_rows(frames)
-    if frames is None or not 2 <= len(frames) <= MOST_FRAMES:
+    if frames is None or not 2 <= len(frames) <= MAX_FRAMES:
         raise RequestError(f"{path}: contains no frames of joints; expected a list of frames, or"
                            " 'frames', with the bodies of Azure Kinect, 33 landmarks of MediaPipe"
                            " or pose_keypoints_3d of OpenPose")
@@ -100,7 +100,7 @@ def _notes(tree: Any) -> tuple[str, ...]:
     notes = tree.get("notes") if isinstance(tree, dict) else None
     if not isinstance(notes, list):
         return ()
-    return tuple(" ".join(note.split())[:LONGEST_NOTE] for note in notes[:MOST_NOTES]
+    return tuple(" ".join(note.split())[:MAX_NOTE_LETTERS] for note in notes[:MAX_NOTES]
                  if isinstance(note, str))
 
 

@@ -33,7 +33,7 @@ PASSING = 0.1
 CALM = 1.5e-3
 ENOUGH = 8
 # Longest gap of a joint that is bridged, in seconds.
-LONGEST_GAP_S = 2.0
+MAX_GAP_S = 2.0
 # If the root moves less than this (metres), the file gives joints relative to the hips.
 STANDS_STILL = 1e-3
 
@@ -172,7 +172,7 @@ def _bridged(path: Path, positions: FloatArray, fps: float, span: slice,
     lost = int((~seen).any(axis=1).sum())
     notes = [f"joints that were not visible in {lost} frames are bridged"] if lost else []
     if hidden:
-        notes.append(f"{counted(hidden, 'joint')} hidden for longer than {LONGEST_GAP_S:g} s:"
+        notes.append(f"{counted(hidden, 'joint')} hidden for longer than {MAX_GAP_S:g} s:"
                      " the estimator's guesses are used")
     return positions, tuple(notes)
 
@@ -186,4 +186,4 @@ def _known(seen: BoolArray, fps: float) -> tuple[NDArray[np.intp], str]:
     if len(known) < 2:
         return known, "always"
     longest = float(np.diff(known).max()) / fps
-    return known, f"for {longest:.1f} s" if longest > LONGEST_GAP_S else ""
+    return known, f"for {longest:.1f} s" if longest > MAX_GAP_S else ""

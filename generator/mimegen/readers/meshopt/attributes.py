@@ -14,7 +14,7 @@ from mimegen.readers.meshopt.deltas import Bytes, DamagedStreamError, read_delta
 VERSIONS = {0xA0: 0, 0xA1: 1}
 # Least bytes at the end of a stream in versions 0 and 1. They hold its first element and, in
 # version 1, the kind of each channel of four bytes.
-LEAST_TAIL = (32, 24)
+MIN_TAIL = (32, 24)
 # Kinds of channels: differences of bytes, of 16-bit words, or exclusive-or of 32-bit words.
 BYTES, WORDS, XOR = 0, 1, 2
 
@@ -28,7 +28,7 @@ def unpack_attributes(data: bytes, count: int, stride: int) -> Bytes:
     if version is None:
         raise DamagedStreamError("it does not begin as a stream of attributes does")
     channels = stride // 4 if version else 0
-    tail = max(stride + channels, LEAST_TAIL[version])
+    tail = max(stride + channels, MIN_TAIL[version])
     if len(data) < 1 + tail:
         raise DamagedStreamError("it ends before its first element")
     kinds = np.frombuffer(data[len(data) - channels :] if version else bytes(stride // 4), np.uint8)

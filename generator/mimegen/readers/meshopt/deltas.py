@@ -14,7 +14,7 @@ Places = NDArray[np.intp]
 # Elements of a group; all its differences have the same width in bits.
 GROUP = 16
 BLOCK_BYTES = 8192
-MOST_IN_BLOCK = 256
+MAX_IN_BLOCK = 256
 # Width in bits of a group's differences by its two-bit code: in version 0, and in version 1 by the
 # block's control code. 0 means that all are zero, 8 that they are whole bytes.
 WIDTHS = (0, 2, 4, 8)
@@ -30,7 +30,7 @@ class DamagedStreamError(ValueError):
 
 def read_deltas(data: bytes, end: int, count: int, stride: int, version: int) -> Bytes:
     """Return the coded differences (count, stride) between byte 1 and ``end`` of a stream."""
-    block = min(BLOCK_BYTES // stride & ~(GROUP - 1), MOST_IN_BLOCK)
+    block = min(BLOCK_BYTES // stride & ~(GROUP - 1), MAX_IN_BLOCK)
     groups = -(-count // GROUP)
     stream = _Stream(data, end, stride, version, np.zeros((groups * stride, GROUP), np.uint8))
     for start in range(0, count, block):

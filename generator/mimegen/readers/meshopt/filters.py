@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 # Bits of a mantissa, greatest exponent, and the integer that stands for 1.
 MANTISSA_BITS = 24
-LARGEST_EXPONENT = 100
+MAX_EXPONENT = 100
 SHORT = 32767.0
 
 
@@ -52,7 +52,7 @@ def quaternion(elements: Bytes) -> Bytes:
 def exponential(elements: Bytes) -> Bytes:
     """Return 32-bit floats from mantissas of 24 bits and exponents of 8 bits."""
     numbers = elements.view("<i4")
-    exponents = np.clip(numbers >> MANTISSA_BITS, -LARGEST_EXPONENT, LARGEST_EXPONENT)
+    exponents = np.clip(numbers >> MANTISSA_BITS, -MAX_EXPONENT, MAX_EXPONENT)
     mantissas = numbers << (32 - MANTISSA_BITS) >> (32 - MANTISSA_BITS)
     return np.ldexp(mantissas.astype("<f4"), exponents).astype("<f4").view(np.uint8)
 

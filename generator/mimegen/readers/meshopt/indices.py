@@ -18,7 +18,7 @@ TABLE, TAIL = 16, 4
 # Edges, and vertices, that are remembered.
 SEEN = 16
 WORD = 0xFFFFFFFF
-LONGEST_NUMBER = 5
+MAX_NUMBER_BYTES = 5
 TOO_SHORT = "it ends too early"
 
 
@@ -45,10 +45,10 @@ def _numbers(stream: NDArray[np.uint8], count: int) -> Indices:
     if len(ends) != count or (count and ends[-1] != len(stream) - 1):
         raise DamagedStreamError(f"it holds {len(ends)} numbers in place of {count}")
     starts = np.concatenate([[0], ends[:-1] + 1])
-    if count and (ends - starts).max() >= LONGEST_NUMBER:
+    if count and (ends - starts).max() >= MAX_NUMBER_BYTES:
         raise DamagedStreamError("one of its numbers is too long")
     found = np.zeros(count, np.uint32)
-    for byte in range(LONGEST_NUMBER):
+    for byte in range(MAX_NUMBER_BYTES):
         there = starts + byte <= ends
         found[there] |= (stream[starts[there] + byte] & 127).astype(np.uint32) << np.uint32(
             7 * byte)
@@ -84,7 +84,8 @@ class _Triangles:
         found: list[int] = []
         try:
             for code in codes:
-                found += self._by_edge(code) if code < 0xF0 else self._alone(code, table)
+                found += self._by_edge(code) if code < 0xF0 else self._separate_triangle(code,
+                                                                                         table)
                 del self.edges[:-SEEN], self.vertices[:-SEEN]
         except IndexError:
             raise DamagedStreamError(TOO_SHORT) from None
@@ -108,7 +109,7 @@ class _Triangles:
             self.vertices.append(c)
         return a, b, c
 
-    def _alone(self, code: int, table: bytes) -> tuple[int, int, int]:
+    def _separate_triangle(self, code: int, table: bytes) -> tuple[int, int, int]:
         """Return a triangle of three new, recent or explicitly given vertices."""
         stated = code >= 0xFE
         kinds = self._byte() if stated else table[code & 15]
@@ -146,7 +147,7 @@ class _Triangles:
     def _stated(self) -> int:
         """Read a vertex that is given by its difference from ``last``."""
         number = 0
-        for byte in range(LONGEST_NUMBER):
+        for byte in range(MAX_NUMBER_BYTES):
             part = self._byte()
             number |= (part & 127) << 7 * byte
             if part < 128:

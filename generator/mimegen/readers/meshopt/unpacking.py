@@ -22,8 +22,8 @@ from mimegen.readers.meshopt.indices import unpack_sequence, unpack_triangles
 EXTENSIONS = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 # Most MiB of all buffers of a file together, unpacked. A million vertices with all attributes take
 # 60 MiB.
-MOST_MIB = 128
-LARGEST_STRIDE = 256
+MAX_MIB = 128
+MAX_STRIDE = 256
 # Elements filtered at once, which limits the memory.
 AT_ONCE = 1 << 16
 ALIGNED = 8
@@ -91,7 +91,7 @@ def _all_numbers(document: Document, buffers: list[bytes]) -> bytes:
     at = 0
     for number, view in enumerate(document["bufferViews"]):
         try:
-            found = _plain(view, buffers, MOST_MIB * 2**20 - at)
+            found = _plain(view, buffers, MAX_MIB * 2**20 - at)
         except DamagedStreamError as problem:
             raise DamagedStreamError(f"buffer view {number}: {problem}") from None
         found += bytes(-len(found) % ALIGNED)
@@ -111,7 +111,7 @@ def _plain(view: Document, buffers: list[bytes], room: int) -> bytes:
     size = _whole(view, "byteLength")
     wanted = size if packing is None else _whole(packing, "count") * _whole(packing, "byteStride")
     if max(wanted, size) > room:
-        raise DamagedStreamError(f"its numbers take more than {MOST_MIB} MiB")
+        raise DamagedStreamError(f"its numbers take more than {MAX_MIB} MiB")
     if packing is None:
         return _slice(view, buffers)
     for name in EXTENSIONS:
@@ -150,7 +150,7 @@ def _unpacked(packing: Document, data: bytes) -> Bytes:
             raise DamagedStreamError(f"it has {count} indices of {stride} bytes")
         unpack = unpack_triangles if mode == "TRIANGLES" else unpack_sequence
         return unpack(data, count).astype(f"<u{stride}").view(np.uint8)
-    if mode != "ATTRIBUTES" or not 4 <= stride <= LARGEST_STRIDE or stride % 4:
+    if mode != "ATTRIBUTES" or not 4 <= stride <= MAX_STRIDE or stride % 4:
         raise DamagedStreamError(f"its mode is {str(mode)[:20]}, with {stride} bytes an element")
     elements = unpack_attributes(data, count, stride)
     if name == "NONE":

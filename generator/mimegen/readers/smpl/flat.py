@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.cameras3d.skeletons import are_limbs
 from mimegen.readers.smpl.bodies import are_places
-from mimegen.readers.smpl.parameters import LARGEST_VALUE
+from mimegen.readers.smpl.parameters import MAX_VALUE
 from mimegen.readers.smpl.reading import World
 from mimegen.readers.smpl.rotations import SIX
 
@@ -49,7 +49,7 @@ def flat_parameters(array: NDArray[Any]) -> tuple[World, Mapping[str, Any]] | No
     if array.dtype.kind != "f" or array.ndim not in (2, 3):
         return None
     # Judge the array by values that a motion may have; others are refused later.
-    held = np.clip(np.nan_to_num(array.astype(float)), -LARGEST_VALUE, LARGEST_VALUE)
+    held = np.clip(np.nan_to_num(array.astype(float)), -MAX_VALUE, MAX_VALUE)
     if array.ndim == 3:
         by_joint = array.shape[1] in BY_JOINT and array.shape[2] in NUMBERS
         return (PLAIN, {"poses": array}) if by_joint and not are_places(held) else None

@@ -57,7 +57,7 @@ def people_in(tree: Any) -> People | None:
     tree = tidied(tree)
     if isinstance(tree, np.ndarray):
         flat = flat_parameters(tree)
-        return None if flat is None else _alone(*flat)
+        return None if flat is None else _single_person(*flat)
     if isinstance(tree, list):
         return _listed_people(tree)
     if not isinstance(tree, dict):
@@ -122,7 +122,7 @@ def _crowd(tree: dict[Any, Any]) -> People | None:
 def _named(tree: dict[Any, Any]) -> People | None:
     """Read data sets and tools with their own names of arrays, or nested dictionaries."""
     found = named_parameters(tree)
-    return None if found is None else _alone(*found)
+    return None if found is None else _single_person(*found)
 
 
 def _threedpw(tree: dict[Any, Any]) -> People | None:
@@ -155,7 +155,7 @@ def _hy_motion(tree: dict[Any, Any]) -> People | None:
     if not (isinstance(root, np.ndarray) and isinstance(poses, np.ndarray) and poses.ndim > 1
             and root.shape == (len(poses), 3)):
         return None
-    return _alone(World("Y", "HY-Motion has Y up", "HY-Motion", 30.0), tree)
+    return _single_person(World("Y", "HY-Motion has Y up", "HY-Motion", 30.0), tree)
 
 
 def _is_frame(name: Any) -> bool:
@@ -163,7 +163,7 @@ def _is_frame(name: Any) -> bool:
     return isinstance(name, str) and name.lower().endswith((".jpg", ".jpeg", ".png"))
 
 
-def _alone(world: World, tree: Mapping[str, Any], rows: bool = True) -> People:
+def _single_person(world: World, tree: Mapping[str, Any], rows: bool = True) -> People:
     """Return the single person of a dictionary."""
     found = parameters_of(tree, rows)
     return People(world, {"0": lambda: found}, {"0": len(found.rotations)})
@@ -181,7 +181,7 @@ def _mdm(tree: dict[Any, Any]) -> People | None:
     if thetas.ndim != 3 or thetas.shape[:2] != (24, 6) or not isinstance(path, np.ndarray):
         raise UnreadableError(f"the array 'thetas' has the shape {thetas.shape}, expected"
                               " (24, 6, frames)")
-    return _alone(World("Y", "MDM has Y up", "MDM", 20.0), {
+    return _single_person(World("Y", "MDM has Y up", "MDM", 20.0), {
         "poses": np.moveaxis(thetas, -1, 0), "trans": path.reshape(3, -1).T})
 
 
@@ -192,7 +192,7 @@ def _gvhmr(tree: dict[Any, Any]) -> People | None:
                         ("smpl_params_incam", _camera("GVHMR"))):
         held = tree.get(name)
         if isinstance(held, dict) and has_parameters(held):
-            return _alone(world, held)
+            return _single_person(world, held)
     return None
 
 
@@ -388,8 +388,8 @@ def _aist(tree: dict[Any, Any]) -> People | None:
     if scaling <= 0:
         raise UnreadableError("the array 'smpl_scaling' is not positive")
     world = World("Y", "AIST++ has Y up", "AIST++", 60.0)
-    return _alone(world, {"poses": tree["smpl_poses"],
-                          "trans": numbers("smpl_trans", tree["smpl_trans"]) / scaling})
+    return _single_person(world, {"poses": tree["smpl_poses"],
+                                  "trans": numbers("smpl_trans", tree["smpl_trans"]) / scaling})
 
 
 def _one(tree: dict[Any, Any]) -> People | None:
@@ -398,7 +398,7 @@ def _one(tree: dict[Any, Any]) -> People | None:
         return None
     amass = "mocap_framerate" in tree or "mocap_frame_rate" in tree or (
         "poses" in tree and "trans" in tree and ("gender" in tree or "dmpls" in tree))
-    return _alone(AMASS if amass else PLAIN, tree)
+    return _single_person(AMASS if amass else PLAIN, tree)
 
 
 def bridged(found: Parameters, frames: Any) -> Parameters:

@@ -41,7 +41,7 @@ def _meshcapade(tree: Tree) -> Found | None:
     hands: list[Any] = [tree.get(f"{side}HandPose") for side in ("left", "right")]
     if all(is_numeric(hand) and len(hand) == len(pose) for hand in hands):
         found |= {"left_hand_pose": hands[0], "right_hand_pose": hands[1]}
-    return World("Y", "Meshcapade has Y up", "Meshcapade", 30.0), _there(found)
+    return World("Y", "Meshcapade has Y up", "Meshcapade", 30.0), _present(found)
 
 
 def _egoallo(tree: Tree) -> Found | None:
@@ -58,7 +58,7 @@ def _egoallo(tree: Tree) -> Found | None:
         if len(times) > 1 and times.dtype.kind in "iuf" else 0.0
     found = {"global_orient": root[:, :4], "body_pose": body, "transl": root[:, 4:],
              "betas": tree.get("betas"), "fps": rate or None}
-    return World("Z", "EgoAllo has Z up", "EgoAllo", 30.0), _there(found)
+    return World("Z", "EgoAllo has Z up", "EgoAllo", 30.0), _present(found)
 
 
 def _dip(tree: Tree) -> Found | None:
@@ -83,7 +83,7 @@ def _within(tree: Tree) -> Found | None:
     return None
 
 
-def _there(found: dict[str, Any]) -> dict[str, Any]:
+def _present(found: dict[str, Any]) -> dict[str, Any]:
     """Return the entries that are not None."""
     return {name: value for name, value in found.items() if value is not None}
 

@@ -47,9 +47,9 @@ BACKWARD = -0.1
 STILL = 1e-6
 # Jaw and eyes, between body and hands in SMPL-X's whole pose.
 FACE = 3
-LONGEST_FRAMES = 1_000_000
+MAX_FRAMES = 1_000_000
 # Values that no motion reaches in metres, millimetres or radians.
-LARGEST_VALUE = 1e7
+MAX_VALUE = 1e7
 
 
 class UnreadableError(ValueError):
@@ -91,7 +91,7 @@ def parameters_of(found: Mapping[str, Any], rows: bool = True) -> Parameters:
     """
     kind, rotations, relative, notes = _pose(found, rows)
     frames = len(rotations)
-    if not 1 <= frames <= LONGEST_FRAMES:
+    if not 1 <= frames <= MAX_FRAMES:
         raise UnreadableError(f"has {frames} frames")
     place = _place(found, frames)
     betas = _betas(found)
@@ -133,7 +133,7 @@ def numbers(name: str, values: Any) -> FloatArray:
     if len(wrong):
         raise UnreadableError(f"the array {name!r} has NaN or infinite values (first in frame"
                               f" {wrong[0][0]})")
-    if np.abs(array).max(initial=0.0) > LARGEST_VALUE:
+    if np.abs(array).max(initial=0.0) > MAX_VALUE:
         raise UnreadableError(f"the array {name!r} has values of up to {np.abs(array).max():.3g},"
                               " which are not a motion")
     return array

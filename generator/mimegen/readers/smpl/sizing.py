@@ -16,7 +16,7 @@ BETTER = 0.97
 # Speed (m/s) at which a foot counts as stepping; higher speeds are cut to it.
 STEPPING = 0.6
 # Most frames that are used.
-MOST_MOMENTS = 400
+MAX_MOMENTS = 400
 
 
 def planted_size(path: FloatArray, feet: FloatArray, fps: float) -> float | None:
@@ -42,7 +42,7 @@ def planted_size(path: FloatArray, feet: FloatArray, fps: float) -> float | None
 
 def _left(going: FloatArray, from_pelvis: FloatArray) -> FloatArray:
     """Return for each size (S,) the mean speed (m/s) of the feet's slowest point in each frame."""
-    every = slice(None, None, max(1, len(going) // MOST_MOMENTS))
+    every = slice(None, None, max(1, len(going) // MAX_MOMENTS))
     going, from_pelvis = going[every], from_pelvis[every]
     still = np.sum(going**2, axis=1)[:, None]
     across = np.einsum("fc,fkc->fk", going, from_pelvis)

@@ -31,10 +31,10 @@ AXES = {"x": 0, "y": 1, "z": 2}
 NEEDED = ("pelvis_tilt", "hip_flexion_r", "hip_flexion_l")
 PATH = ("pelvis_tx", "pelvis_ty", "pelvis_tz")
 KNEES = ("knee_angle_r", "knee_angle_l")
-MOST_CELLS = 100_000_000
-LARGEST = 1e6
+MAX_CELLS = 100_000_000
+MAX_ABS_VALUE = 1e6
 # Angles above this (two turns in radians) are taken for degrees, whatever the header states.
-MOST_RADIANS = 13.0
+MAX_RADIANS = 13.0
 WORLD = World("Y", "OpenSim has Y up", "OpenSim")
 
 
@@ -91,7 +91,7 @@ def _table(path: Path) -> tuple[list[str], FloatArray, bool]:
     names = rows[end + 1].split()
     lines = [(number, row.split()) for number, row in enumerate(rows[end + 2:], end + 3)
              if row.strip()]
-    if len(lines) < 2 or len(lines) * len(names) > MOST_CELLS:
+    if len(lines) < 2 or len(lines) * len(names) > MAX_CELLS:
         raise RequestError(f"{path}: has {len(lines)} frames, expected at least 2")
     table = np.zeros((len(lines), len(names)))
     for frame, (number, cells) in enumerate(lines):
@@ -102,7 +102,7 @@ def _table(path: Path) -> tuple[list[str], FloatArray, bool]:
             table[frame] = [float(cell) for cell in cells]
         except ValueError:
             raise RequestError(f"{path}: line {number}: a cell is not a number") from None
-    if not np.isfinite(table).all() or np.abs(table).max() > LARGEST:
+    if not np.isfinite(table).all() or np.abs(table).max() > MAX_ABS_VALUE:
         raise RequestError(f"{path}: contains values that are not angles or positions")
     return names, table, re.search(r"indegrees\s*=\s*yes", head) is not None
 
@@ -128,7 +128,7 @@ def _rate(path: Path, columns: Mapping[str, FloatArray]) -> float:
 
 def _look_like_degrees(columns: Mapping[str, FloatArray]) -> bool:
     """Return whether some angles are too large for radians."""
-    return any(np.abs(columns[name]).max() > MOST_RADIANS for name in (*NEEDED, *KNEES)
+    return any(np.abs(columns[name]).max() > MAX_RADIANS for name in (*NEEDED, *KNEES)
                if name in columns)
 
 

@@ -23,7 +23,7 @@ TRUNK = {"Pelvis": "hips", "L5": "spine1", "L3": "spine2", "T12": "spine3", "T8"
          "Neck": "neck1", "Head": "head"}
 PARTS = {"Shoulder": "clavicle", "UpperArm": "upper_arm", "ForeArm": "forearm", "Hand": "hand",
          "UpperLeg": "thigh", "LowerLeg": "shin", "Foot": "foot", "Toe": "toe"}
-MOST_FRAMES = 2_000_000
+MAX_FRAMES = 2_000_000
 
 
 def read_mvnx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -68,8 +68,8 @@ def _parsed(path: Path) -> tuple[tuple[str, ...], NDArray[np.intp], float, Float
                 found = {child.tag.rpartition("}")[2]: child.text or "" for child in element}
                 frame_rotations.append(np.array(found["orientation"].split(), float))
                 frame_positions.append(np.array(found["position"].split(), float))
-            if len(frame_rotations) > MOST_FRAMES:
-                raise ValueError(f"more than {MOST_FRAMES} frames")
+            if len(frame_rotations) > MAX_FRAMES:
+                raise ValueError(f"more than {MAX_FRAMES} frames")
             element.clear()
     count = len(names)
     orientations = np.array(frame_rotations).reshape(len(frame_rotations), count, 4) \

@@ -29,8 +29,8 @@ NAMES = ("joints", "joints3d", "joints_3d", "positions", "keypoints3d", "pred_jo
          "posed_joints", "motions", "motion", "pred_xyz", "joint_positions", "kpts3d", "vectors")
 PROMPTS = ("text", "caption", "prompt", "captions", "texts")
 # An axis with fewer entries than this may be people; frames have at least as many.
-MOST_PEOPLE = 10
-MOST_FRAMES = 1_000_000
+MAX_PEOPLE = 10
+MAX_FRAMES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def _plain(array: NDArray[Any]) -> Takes | None:
     array = _without_others(array)
     if array.ndim == 2 and array.shape[1] in (3 * HUMANML, 3 * KIT, 3 * SMPL):
         array = array.reshape(len(array), -1, 3)
-    if array.ndim == 4 and array.shape[1] < MOST_PEOPLE <= array.shape[0]:
+    if array.ndim == 4 and array.shape[1] < MAX_PEOPLE <= array.shape[0]:
         array = np.swapaxes(array, 0, 1)
     if array.ndim == 3 and array.shape[2] == 3 and array.shape[1] in FPS:
         return Takes(1, _named(array.shape[1]), lambda _: TextMotion(_checked(array)))
@@ -146,7 +146,7 @@ def _without_others(array: NDArray[Any]) -> NDArray[Any]:
     """
     if array.ndim == 2 and array.shape[1] == 2 * INTERGEN:
         array = np.swapaxes(array.reshape(len(array), 2, INTERGEN), 0, 1)
-    if array.ndim == 3 and array.shape[2] == INTERGEN and array.shape[1] < MOST_PEOPLE \
+    if array.ndim == 3 and array.shape[2] == INTERGEN and array.shape[1] < MAX_PEOPLE \
             <= array.shape[0]:
         array = np.swapaxes(array, 0, 1)
     if array.ndim in (2, 3) and array.shape[-1] in (INTERGEN, INTERHUMAN):
@@ -175,7 +175,7 @@ def _checked(array: NDArray[Any]) -> FloatArray:
 
     Raises UnreadableError if it has no frames, or if its joints are not positions of a body.
     """
-    if not 2 <= len(array) <= MOST_FRAMES:
+    if not 2 <= len(array) <= MAX_FRAMES:
         raise UnreadableError(f"has {len(array)} frames, expected at least 2")
     values = numbers("joints", array)
     if values.ndim == 3 and values.shape[1] != KIT and not are_places(values):

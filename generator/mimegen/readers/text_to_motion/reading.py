@@ -14,7 +14,7 @@ from mimegen.readers.recording import Recording
 from mimegen.readers.text_to_motion.layouts import FPS, KIT, Takes, TextMotion
 
 # Characters of a prompt that are kept.
-LONGEST_PROMPT = 200
+MAX_PROMPT_LETTERS = 200
 # Names of the axes in the file, by their names after Y was made Z.
 IN_FILE = {"X": "X", "-X": "-X", "Y": "-Z", "-Y": "Z", "Z": "Y", "-Z": "-Y"}
 
@@ -47,7 +47,7 @@ def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Record
 
 def _prompt(found: TextMotion) -> str | None:
     """Return the prompt on one line, shortened, or None."""
-    text = " ".join((found.prompt or "").split())[:LONGEST_PROMPT].strip(" .")
+    text = " ".join((found.prompt or "").split())[:MAX_PROMPT_LETTERS].strip(" .")
     return text or None
 
 

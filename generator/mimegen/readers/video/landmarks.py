@@ -20,7 +20,7 @@ from mimegen.motion.quaternions import FloatArray
 INSTALL = ("reading videos needs MediaPipe; pip install 'mimegen[video]' adds it, on Python 3.11"
            " and 3.12")
 # Longest video, in seconds.
-LONGEST_S = 600.0
+MAX_VIDEO_S = 600.0
 # Time limit of the estimator: seconds to start, and seconds per second of video.
 SECONDS_TO_START = 120.0
 SECONDS_A_SECOND = 20.0
@@ -37,7 +37,7 @@ HIPS_APART = 0.85
 # Visibility from which a joint counts as seen.
 VISIBLE = 0.5
 # Least fraction of frames with a person, and fraction with legs below which there is a note.
-LEAST_SEEN = 0.5
+MIN_SEEN = 0.5
 # Decimal digits of coordinates in metres.
 DIGITS = 5
 # Indices of the left side among MediaPipe's 33 landmarks; that of the right side follows each.
@@ -77,7 +77,7 @@ class VideoQuality:
         found = [f"joints were estimated from a video by {estimator}: the body is seen in"
                  f" {self.seen:.0%} of frames, arms in {self.arms_seen:.0%}, legs in"
                  f" {self.legs_seen:.0%}; the wrists jitter by {self.jitter_mm:.0f} mm"]
-        if self.legs_seen < LEAST_SEEN:
+        if self.legs_seen < MIN_SEEN:
             found.append("the legs are rarely visible, so steps are estimates: film the whole body")
         return found
 
@@ -105,13 +105,13 @@ def write_landmarks(video: Path, target: Path, height_m: float | None = None) ->
     if find_spec("mediapipe") is None:
         raise RequestError(f"{video}: {INSTALL}")
     length = _seconds(video)
-    if length > LONGEST_S:
+    if length > MAX_VIDEO_S:
         raise RequestError(f"{video}: lasts {length / 60:.0f} minutes; expected at most"
-                           f" {LONGEST_S / 60:.0f}, cut it to the action")
+                           f" {MAX_VIDEO_S / 60:.0f}, cut it to the action")
     found = _estimated(video, target, length)
     positions, sure = _arrays(found["frames"])
     quality = VideoQuality.of(positions, sure)
-    if quality.seen < LEAST_SEEN:
+    if quality.seen < MIN_SEEN:
         raise RequestError(f"{video}: shows a person in {quality.seen:.0%} of its frames; film one"
                            " person, whole and in good light, with the camera held still")
     scale, sized = _scale(positions, height_m)

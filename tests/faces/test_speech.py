@@ -12,7 +12,15 @@ from mimegen.base.seeds import generator
 from mimegen.choreography.face import faces
 from mimegen.choreography.reading import read_score
 from mimegen.faces.overlay import FaceOverlay
-from mimegen.faces.speech import Speech, _phrases, slowest, speech_file, speech_of, spoken
+from mimegen.faces.speech import (
+    Speech,
+    _phrases,
+    said_within,
+    slowest,
+    speech_file,
+    speech_of,
+    spoken,
+)
 from mimegen.faces.words import SIDES, shaped, visemes
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import altered, library_take
@@ -204,6 +212,23 @@ def test_the_timeline_tells_of_what_an_overlay_says() -> None:
     lasts = speech_of("Hello, my friend!").duration
     assert one.name == "Hello, my friend!" and one.start_s == 0.25
     assert 0.9 * lasts < one.end_s - one.start_s < 1.1 * lasts
+
+
+@pytest.mark.parametrize("text", [
+    "One two three four five six seven eight nine ten, eleven, twelve! thirteen fourteen.",
+    "{HH AH L OW} my {F R EH N D}! " * 9])
+def test_a_timeline_has_the_words_that_there_is_time_for(text: str) -> None:
+    take = library_take(Catalogue.with_libraries(()).action("smile"), None, 1)
+    speaking = altered(take, 1.0, False, FaceOverlay(say=text))
+    told, = (one for one in speaking.timeline or () if one.kind == "speech")
+    assert told.name and text.startswith(told.name) and len(told.name) < len(text) - 5
+    pace = FaceOverlay(say=text).pace(generator(take.seed, *speaking.words, "face", 0))
+    room = (told.end_s - told.start_s) * pace
+    assert speech_of(told.name).duration <= room + 1e-6
+    rest = text.removeprefix(told.name).strip()
+    word = rest[:rest.index("}") + 1] if rest.startswith("{") else rest.split()[0]
+    assert speech_of(f"{told.name} {word}").duration > room
+    assert said_within(text, 1e9) == text and said_within(text, 0.01) == ""
 
 
 def test_say_and_a_captured_face_exclude_each_other(tmp_path: Path) -> None:

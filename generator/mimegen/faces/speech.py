@@ -4,6 +4,7 @@ The rules and their sources are in rigs/faces/speech.yaml.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -25,6 +26,8 @@ MOST_LETTERS = 2000
 PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2013": " - ", "\u2014": " - ",
                        "\u2026": ".", "\u00bf": None, "\u00a1": None})
 TOKEN = re.compile(r"\{([^{}]*)\}|([a-z']+)|(\d)|([,;:.!?]+)|(?<=\s)(-)(?=\s)")
+# A word of a text with the marks around it, or sounds in braces.
+WORD = re.compile(r"\{[^{}]*\}\S*|[^\s{}]+")
 # A sound is complete from this fraction of its length on, and begins to fade as long before its
 # end.
 INNER = 0.3
@@ -279,6 +282,25 @@ def pace_of(rng: np.random.Generator) -> float:
     """Draw the tempo of a seed, as a factor of the usual one."""
     tempo = speech_file().tempo
     return float(rng.uniform(1 - tempo, 1 + tempo))
+
+
+def said_within(text: str, seconds: float) -> str:
+    """Return a text without the words at its end that are not over within ``seconds``.
+
+    The time is that at the usual tempo.
+    """
+    if speech_of(text).duration <= seconds:
+        return text
+    ends = [0, *(word.end() for word in WORD.finditer(text))]
+    return text[:ends[bisect_right(ends, seconds, key=lambda end: _lasts(text[:end])) - 1]]
+
+
+def _lasts(text: str) -> float:
+    """Return how long a text takes in seconds at the usual tempo, 0 for one without sounds."""
+    try:
+        return speech_of(text).duration
+    except ValueError:
+        return 0.0
 
 
 def slowest(speech: Speech) -> float:

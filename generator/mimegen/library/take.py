@@ -9,6 +9,7 @@ from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.faces.overlay import FaceOverlay
+from mimegen.faces.speech import said_within
 from mimegen.library.keys import altering_code, reversing_code
 from mimegen.manifest.timeline import SPEECH, Interval
 from mimegen.motion.motion import Motion
@@ -200,13 +201,20 @@ class LibraryTake(Protocol):
 
 
 def with_speech(take: LibraryTake, found: list[Interval]) -> list[Interval]:
-    """Return a take's timeline with the speech of its face overlay added."""
+    """Return a take's timeline with the speech of its face overlay added, as far as it is spoken.
+
+    Words that are not over when the take ends are left out.
+    """
     overlay = take.overlay
     span = None if overlay is None else overlay.spoken_span(
         generator(take.seed, *take.words, "face", 0))
-    if overlay is None or span is None:
+    if overlay is None or overlay.speech is None or span is None:
         return found
     lasts = max((one.end_s for one in found), default=span[1])
-    own = Interval(kind=SPEECH, name=overlay.say or "", start_s=round(span[0], 3),
+    share = (min(span[1], lasts) - span[0]) / (span[1] - span[0])
+    said = said_within(overlay.say or "", share * overlay.speech.duration)
+    if not said:
+        return found
+    own = Interval(kind=SPEECH, name=said, start_s=round(span[0], 3),
                    end_s=round(min(span[1], lasts), 3))
     return sorted([*found, own], key=lambda one: one.start_s)

@@ -3,6 +3,7 @@ import random
 import re
 import subprocess
 from collections import Counter, defaultdict
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,12 @@ from mimegen.evaluation.folds import split_of_actions
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.sampling import parse_sampling
-from mimegen.evaluation.subjects import Subject, known_actions
+from mimegen.evaluation.subjects import (
+    Subject,
+    known_actions,
+    subject_of_action,
+    subject_of_row,
+)
 from mimegen.evaluation.templates import read_templates
 from questions_rows import COUNTED, library_rows, written
 from running import invoked
@@ -217,6 +223,36 @@ def test_the_library_lends_a_split_no_answer_of_another():
     assert lent
 
 
+def of_own(*labels: str) -> list[Any]:
+    """Rows of a user's actions, one with each label."""
+    first = library_rows(("base+blank@0",), ("boxing",))[0]
+    return [first.model_copy(update={
+        "action": f"own_{number}", "take": f"own_{number}", "labels": [label], "intentions": None,
+        "semantic_group": None, "sample_id": f"own_{number}"})
+        for number, label in enumerate(labels)]
+
+
+@pytest.mark.parametrize("label", ["Boxing ", "Shadow-Boxing", "boxing, then fishing", "punching"])
+@pytest.mark.parametrize("format_", ["mc", "3afc"])
+def test_what_a_clip_shows_too_is_not_offered_beside_it(label, format_):
+    others = library_rows(("base+blank@0",), ("boxing", "bowling", "golf_swing", "waltz"))
+    for seed in range(3):
+        made = asked([*others, *of_own(label)], format_, seed=seed)
+        assert all(len({"boxing", label} & {*one.options}) < 2 for one in made)
+
+
+def test_no_label_is_offered_beside_one_that_it_is_part_of():
+    known = known_actions()
+    subjects = {name: subject_of_action(known[name], "label") for name in (
+        "walk", "walk_dog", "throw", "throwing_dart", "paint_wall", "paint_picture", "boxing")}
+    barred = [(one, other) for one, other in combinations(subjects, 2)
+              if not subjects[one].may_mislead(subjects[other])]
+    assert barred == [("walk", "walk_dog"), ("throw", "throwing_dart"),
+                      ("paint_wall", "paint_picture")]
+    emoji = [subject_of_row(row, {}, "label") for row in of_own("\U0001f3b8", "\U0001f941")]
+    assert emoji[0].may_mislead(emoji[1])
+
+
 OF_TWO = ("cheers", "hug", "waltz", "high_five", "tug_of_war")
 
 
@@ -318,7 +354,7 @@ def test_what_clashes_is_named_and_does_not_keep_others_out_of_a_block():
             one.model_copy(update={"performance": f"again {one.action}"}) for one in made[:3]])]
     [note] = balance_notes(odd)
     assert len(clashing) == 2 and "no block of 4 was found" in note
-    assert "are of one semantic group, or share a label" in note
+    assert "are of one semantic group, or share a label or words of it" in note
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

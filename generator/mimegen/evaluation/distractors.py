@@ -114,7 +114,8 @@ def excluded_pairs(subjects: Sequence[Subject], library: Sequence[Subject], bar_
     near = _nearest(pool, meaning)
     for one, other in combinations(range(len(subjects)), 2):
         if not pool[one].may_mislead(pool[other]):
-            yield pool[one], pool[other], "are of one semantic group, or share a label"
+            yield pool[one], pool[other], ("are of one semantic group, or share"
+                                           " a label or words of it")
         elif bar_nearest and near[one, other]:
             yield pool[one], pool[other], "are near in meaning"
 

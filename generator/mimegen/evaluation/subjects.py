@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,6 +14,7 @@ from mimegen.base.yaml_file import read_yaml
 from mimegen.evaluation.question import Group, stated_group
 from mimegen.manifest.row import Row
 
+_WORD = re.compile(r"[^\W_]+")
 _PARTNER = re.compile(r"^partner:", re.MULTILINE)
 
 
@@ -27,6 +29,7 @@ class KnownAction(BaseModel):
 
     id: str
     labels: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
     semantic_group: Group = None
     intentions: tuple[str, ...] = ()
     sets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -37,7 +40,10 @@ class KnownAction(BaseModel):
 
 @dataclass(frozen=True)
 class Subject:
-    """A performance: ``text`` is the right answer, ``accepted`` are all that would be right."""
+    """A performance: ``text`` is the right answer, ``accepted`` are all that would be right.
+
+    ``aliases`` are further names of its action.
+    """
 
     action: str
     name: str
@@ -45,11 +51,36 @@ class Subject:
     accepted: frozenset[str]
     group: str | None
     people: int = 1
+    aliases: frozenset[str] = frozenset()
 
     def may_mislead(self, other: "Subject") -> bool:
-        """Whether each subject's text is a wrong answer for the other."""
+        """Whether each subject's text is a wrong answer for the other.
+
+        It is not if both have a name in common, or if one's words are part of the other's: who
+        is walking a dog is walking. Case does not count.
+        """
         same_group = self.group is not None and self.group == other.group
-        return not (same_group or self.action == other.action or self.accepted & other.accepted)
+        return not (same_group or self.action == other.action or self._names & other._names
+                    or _is_part(self._words, other._words)
+                    or _is_part(other._words, self._words))
+
+    @cached_property
+    def _words(self) -> tuple[str, ...]:
+        return tuple(sorted({_plain(text) for text in self.accepted}))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset({*self._words, *map(_plain, self.aliases)})
+
+
+def _plain(text: str) -> str:
+    """Return a text's words in lower case, separated and surrounded by blanks."""
+    words = _WORD.findall(text.casefold())
+    return f" {' '.join(words) or text} "
+
+
+def _is_part(some: Sequence[str], others: Sequence[str]) -> bool:
+    return any(one in other for one in some for other in others)
 
 
 def known_actions() -> dict[str, KnownAction]:
@@ -78,7 +109,7 @@ def subject_of_action(action: KnownAction, asks: str) -> Subject | None:
     if not texts:
         return None
     return Subject(action.id, action.id, texts[0], frozenset({*action.labels, *texts}),
-                   action.semantic_group, action.people)
+                   action.semantic_group, action.people, frozenset(action.aliases))
 
 
 def subject_of_row(row: Row, known: dict[str, KnownAction], asks: str) -> Subject:
@@ -97,7 +128,7 @@ def subject_of_row(row: Row, known: dict[str, KnownAction], asks: str) -> Subjec
     text = row.labels[0] if asks == "label" else intentions[0]
     name = "/".join((row.action, row.take, str(row.seed), row.style or ""))
     return Subject(row.action, name, text, frozenset({*row.labels, *intentions}), group,
-                   people_count(row))
+                   people_count(row), frozenset(action.aliases if action else ()))
 
 
 def _group(of_row: str | None, action: KnownAction | None) -> str | None:

@@ -280,6 +280,7 @@ def test_models_that_read_the_background_a_frame_or_the_video_are_told_apart(see
                         ("video", sees)):
         [tables[name]] = reliance(answered(everything, name, right), everything)
     assert tables["background"]["background"]["interval"][0] > 0.5
+    assert tables["background"]["background"]["p"] < 1e-6
     assert tables["background"]["controls"]["background alone"]["interval"][1] < 0.2
     for name in ("frame", "video"):
         low, high = tables[name]["background"]["interval"]

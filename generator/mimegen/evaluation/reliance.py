@@ -15,7 +15,13 @@ import numpy as np
 
 from mimegen.base.counted import counted
 from mimegen.evaluation.controls import BACKGROUND, DOTS, FRAME, PERSON, REVERSED, SHUFFLED, TEXT
-from mimegen.evaluation.differences import NO_INTERVAL, SharePair, difference_interval
+from mimegen.evaluation.differences import (
+    NO_INTERVAL,
+    SharePair,
+    difference_interval,
+    difference_p,
+    has_interval,
+)
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import ScoredAnswer
 
@@ -137,6 +143,7 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
     return {"performances": len(pairs), "aligned": fitting, "misaligned": misleading,
             "difference": fitting - misleading,
             "interval": _listed(pairs),
+            "p": difference_p(pairs) if has_interval(pairs) else None,
             "share_of_accuracy": (fitting - misleading) / accuracy if accuracy else None}
 
 
@@ -157,7 +164,9 @@ def _sentences(table: Table) -> list[str]:
 def _of_background(found: Table) -> str:
     return (f"In {counted(found['performances'], 'performance')} shown on both, accuracy is"
             f" {found['misaligned']:.1%} on misleading backgrounds and {found['aligned']:.1%} on"
-            f" fitting ones: a difference of {_points(found['difference'])}{_span(found)}.")
+            f" fitting ones: a difference of {_points(found['difference'])}{_span(found)}."
+            + ("" if found["p"] is None else f" By t over actions, p = {found['p']:.2g}; it is not"
+               " among the comparisons that Holm's method corrects."))
 
 
 def _points(difference: float) -> str:

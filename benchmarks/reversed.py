@@ -13,7 +13,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
-from mimegen.plan.permute.pairs import LEAST_IRREVERSIBLE_M, shown_backwards
+from mimegen.plan.permute.pairs import MIN_IRREVERSIBLE_M, shown_backwards
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
     found.sort()
     for far, action in found:
         print(f"{100 * far:6.1f} cm  {action}")
-    passed = sum(far >= LEAST_IRREVERSIBLE_M for far, _ in found)
+    passed = sum(far >= MIN_IRREVERSIBLE_M for far, _ in found)
     print(f"{passed} of {len(found)} actions show which way time runs")
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from examples import examples
 from mimegen.base.errors import RequestError
-from mimegen.base.names import LONGEST, inner_path, path_name, plain_name
+from mimegen.base.names import MAX_NAME_BYTES, inner_path, path_name, plain_name
 from mimegen.base.yaml_file import YamlFile
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
@@ -43,14 +43,14 @@ def test_a_plain_name_is_one_component_that_every_system_and_program_takes(text:
     try:
         name = plain_name(text)
     except ValueError:
-        assert not (text.isascii() and text.isalnum() and len(text) <= LONGEST)
+        assert not (text.isascii() and text.isalnum() and len(text) <= MAX_NAME_BYTES)
         return
     assert name == text == inner_path(name) == Path(name).name
-    assert 0 < len(name.encode()) <= LONGEST and not name.startswith(".")
+    assert 0 < len(name.encode()) <= MAX_NAME_BYTES and not name.startswith(".")
 
 
 @pytest.mark.parametrize("text", ["", ".", "..", ".a", "a/b", "a\\b", "C:", "/a", "a\n", "a b", "ä",
-                                  "٣", "a\0", "a" * (LONGEST + 1), "\udcff"])
+                                  "٣", "a\0", "a" * (MAX_NAME_BYTES + 1), "\udcff"])
 def test_what_is_no_plain_name_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must be a plain name"):
         plain_name(text)
@@ -58,7 +58,8 @@ def test_what_is_no_plain_name_is_refused(text: str) -> None:
 
 def is_safe(name: str) -> bool:
     """Whether a name is one component, short and free of anything that means something."""
-    return (0 < len(name.encode()) <= LONGEST and name[0] not in ".-" and name[-1] not in ".-"
+    return (0 < len(name.encode()) <= MAX_NAME_BYTES and name[0] not in ".-" and name[-1] not
+            in ".-"
             and all(letter in "_.-" or letter.isalnum() or ord(letter) > 127 for letter in name)
             and name.isprintable() and inner_path(name) == name and "/" not in name
             and name.split(".")[0].lower() not in ("con", "nul", "aux", "prn", "com1"))

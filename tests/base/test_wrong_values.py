@@ -17,7 +17,7 @@ from examples import examples
 from mimegen.base import yaml_file
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
-from mimegen.base.yaml_file import LONGEST_MESSAGE, YamlFile
+from mimegen.base.yaml_file import MAX_MESSAGE, YamlFile
 from mimegen.characters.spec import read_character
 from mimegen.choreography.action import read_action
 from mimegen.choreography.reading import read_score
@@ -90,7 +90,7 @@ def test_a_wrong_value_is_refused_with_line_and_key(kind: str, data: st.DataObje
         except RequestError as problem:
             said = str(problem).removeprefix(f"{file}: ")
             assert said != str(problem) and said.startswith("line ") and "\n" not in said
-            assert len(said) < 2 * LONGEST_MESSAGE
+            assert len(said) < 2 * MAX_MESSAGE
 
 
 @pytest.mark.parametrize(("file", "at", "value", "said"), [

@@ -13,7 +13,7 @@ from mimegen.characters.character import Character
 from mimegen.characters.contacts import Pairs
 from mimegen.characters.helpers import with_helpers_turned
 from mimegen.characters.posing import corrections_of
-from mimegen.characters.presses import FARTHEST_M, Front
+from mimegen.characters.presses import MAX_SHIFT_M, Front
 from mimegen.characters.spec import read_character
 from mimegen.motion import Motion, quaternions
 from mimegen.shots.skinning import BodySkin, body_skin, joint_columns
@@ -57,7 +57,7 @@ def test_an_arm_across_and_the_chest_below_it_both_give_way(man: Character,
                                                            skin: BodySkin) -> None:
     moved = shifts(man, skin, [5.0], across=115.0)[0]
     far = np.linalg.norm(moved, axis=1)
-    assert 0.01 < far.max() < FARTHEST_M + 1e-4
+    assert 0.01 < far.max() < MAX_SHIFT_M + 1e-4
     rest = np.concatenate([mesh.vertices for mesh in man.meshes])
     arm = rest[:, 0] > man.skeleton.heads[man.skeleton.index["LeftArm"], 0] + 0.06
     assert far[arm].max() > 0.005

@@ -163,11 +163,11 @@ def test_an_archive_that_unpacks_to_more_than_a_log_is_refused_before_it_is_read
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = inspect_eval(tmp_path / "log.eval")
     monkeypatch.setattr(logs, "_unpacked", lambda *_: pytest.fail("was read"))
-    monkeypatch.setattr(logs, "LARGEST_SAMPLE", 10)
+    monkeypatch.setattr(logs, "MAX_SAMPLE", 10)
     with pytest.raises(RequestError, match="expected samples of at most"):
         [*logs.logged_answers(path)]
-    monkeypatch.setattr(logs, "LARGEST_SAMPLE", 10**6)
-    monkeypatch.setattr(logs, "MOST_UNPACKED", 100)
+    monkeypatch.setattr(logs, "MAX_SAMPLE", 10**6)
+    monkeypatch.setattr(logs, "MAX_UNPACKED", 100)
     with pytest.raises(RequestError, match="expected a log of at most"):
         [*logs.logged_answers(path)]
 

@@ -329,7 +329,7 @@ def test_jobs_have_the_next_tasks_at_hand_and_no_more(
 def test_so_many_jobs_as_one_array_does_not_hold_are_several(
     pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slurm, "LARGEST_ARRAY", 3)
+    monkeypatch.setattr(slurm, "MAX_ARRAY", 3)
     with closing(executor(tmp_path)) as jobs:
         for task in tasks(tmp_path, 7):
             jobs.submit(task)

@@ -13,8 +13,8 @@ from made_row import CLIP
 from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.manifest.file import (
-    LONGEST_LINE,
     MANIFEST,
+    MAX_LINE,
     add_rows,
     clip_path,
     json_of,
@@ -127,7 +127,7 @@ def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str) -> None:
 def test_a_line_without_end_is_refused_without_being_held(tmp_path: Path) -> None:
     with (tmp_path / MANIFEST).open("wb") as file:
         file.truncate(2**30)
-    with pytest.raises(RequestError, match=f"line 1 is longer than {LONGEST_LINE // 2**20} MiB"):
+    with pytest.raises(RequestError, match=f"line 1 is longer than {MAX_LINE // 2**20} MiB"):
         read_manifest(tmp_path)
 
 

@@ -198,7 +198,7 @@ def test_a_take_is_looked_at_on_who_performs_it(
 def test_takes_are_looked_at_on_all_cores(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1}, raising=False)
-    monkeypatch.setattr("mimegen.plan.permute.ahead.LEAST_EACH", 1)
+    monkeypatch.setattr("mimegen.plan.permute.ahead.MIN_PER_PROCESS", 1)
     good = GoodTakes(tmp_path / "lint.jsonl")
     look_ahead(people_who_pray(good), people_who_pray, 2)
     assert len(good.known) >= 4, "of each the take and the person"

@@ -24,7 +24,7 @@ from mimegen.library.takes import library_take
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.preview import capsule_body
 from mimegen.scenery.clearing import (
-    FURTHEST_M,
+    MAX_SHIFT_M,
     NONE,
     SetClearing,
     changed,
@@ -159,7 +159,7 @@ def test_nobody_walks_off_the_end_of_a_floor() -> None:
     assert off.moved[1] > 1 and not off.doubts
     far = changes_on_the_floor(LaidSet(scenery), swept_of(walking((0, 0), (0, -9))))
     assert far.doubts == ("ground",)
-    assert np.hypot(*far.moved) <= FURTHEST_M
+    assert np.hypot(*far.moved) <= MAX_SHIFT_M
 
 
 def test_what_hides_is_left_out_for_its_own_side_alone() -> None:

@@ -13,7 +13,7 @@ from mimegen.study import server
 from mimegen.study.database import FORSAKEN_S, UNBEGUN_S, Database
 from mimegen.study.export import Person, _passed, answer_lines, stored_people
 from mimegen.study.folder import Study
-from mimegen.study.limits import LARGEST_REQUEST, Limit
+from mimegen.study.limits import MAX_REQUEST, Limit
 from mimegen.study.public import completion, public_trial, session_order
 from mimegen.study.responses import Ids, Response, Screen, TaskAnswer
 from mimegen.study.server import Desk, _content
@@ -275,8 +275,8 @@ def test_bodies_are_read_whole_in_time_and_no_longer_than_they_may_be(
     assert content_of({"body": b'{"a":'}, {"body": b" 1}"} | end) == {"a": 1}
     assert content_of({"body": b'{"a":'}) == 400, "its sender went away"
     assert content_of({"body": b'{"a":'}, late=True) == 408
-    padded = b'{"a": "%b"}' % (b"x" * (LARGEST_REQUEST - 9))
-    assert len(padded) == LARGEST_REQUEST and isinstance(content_of({"body": padded} | end), dict)
+    padded = b'{"a": "%b"}' % (b"x" * (MAX_REQUEST - 9))
+    assert len(padded) == MAX_REQUEST and isinstance(content_of({"body": padded} | end), dict)
     assert content_of({"body": padded}, {"body": b" "} | end) == 413
     for wrong in (b"", b"[]", b"1", b"{", b"\xff", b"[" * 10_000):
         assert content_of({"body": wrong} | end) == 400

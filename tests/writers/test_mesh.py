@@ -8,7 +8,7 @@ import trimesh
 from click.testing import Result
 
 from mimegen.characters import posing
-from mimegen.characters.presses import FARTHEST_M
+from mimegen.characters.presses import MAX_SHIFT_M
 from mimegen.writers.mesh import MESH_SUFFIXES, ColoredMesh, write_meshes
 from running import invoke
 
@@ -77,7 +77,7 @@ def test_arms_press_in_the_body_that_is_written(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr(posing, "_own_corrections",
                             lambda character: corrections(character)._replace(presses=None))
     moved = np.linalg.norm(places[1] - places[0], axis=1)
-    assert 0.005 < moved.max() < FARTHEST_M + 1e-4
+    assert 0.005 < moved.max() < MAX_SHIFT_M + 1e-4
     assert (moved < 1e-6).mean() > 0.7, "what touches nothing stays"
 
 

@@ -40,10 +40,10 @@ def means_full_disk(problem: BaseException | None) -> bool:
 
 
 # Characters of an input value that an error message repeats.
-LONGEST_VALUE = 80
+MAX_VALUE = 80
 # Names that an error message lists; longer lists do not help.
-MOST_NAMES = 40
-MOST_SUGGESTED = 3  # similar names that a message suggests at most
+MAX_NAMES = 40
+MAX_SUGGESTED = 3  # similar names that a message suggests at most
 
 
 def with_given(message: str, given: object) -> str:
@@ -56,7 +56,7 @@ def with_given(message: str, given: object) -> str:
     return message if match else f"{message} (got {shortened(repr(given))})"
 
 
-def shortened(text: str, longest: int = LONGEST_VALUE) -> str:
+def shortened(text: str, longest: int = MAX_VALUE) -> str:
     """Return a text that fits in a line, its middle left out if it is too long."""
     if len(text) <= longest:
         return text
@@ -75,10 +75,10 @@ def near_misses(word: str, known: Iterable[object]) -> str:
     close = nearest(word, names)
     if close:
         return did_you_mean(close)
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f" (available: {', '.join(names[:MOST_NAMES])}{more})" if names else ""
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return f" (available: {', '.join(names[:MAX_NAMES])}{more})" if names else ""
 
 
 def did_you_mean(names: Iterable[str]) -> str:
     """Return ``" (did you mean a or b?)"`` for names, the most similar first."""
-    return f" (did you mean {' or '.join([*names][:MOST_SUGGESTED])}?)"
+    return f" (did you mean {' or '.join([*names][:MAX_SUGGESTED])}?)"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from mimegen.base.files import content_key
 
 # In bytes. File systems allow 255; suffixes and the names of unfinished files need some of them.
-LONGEST = 140
+MAX_NAME_BYTES = 140
 _HASH_DIGITS = 12  # digits of the hash that is appended to changed names
 _HASHED = re.compile(rf"(.*-)?[0-9a-f]{{{_HASH_DIGITS}}}")
 # Device names reserved by Windows, with any suffix.
@@ -20,18 +20,18 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 def path_name(*texts: str) -> str:
     """Return one path component that stands for these texts, joined by dashes.
 
-    It consists of letters of any script, digits, and ``_ . -``, has at most ``LONGEST`` bytes, and
-    neither starts nor ends with ``.`` or ``-``. Texts that meet this are unchanged. If anything had
-    to be changed, or if the parts could be separated in two ways, a hash of the texts is appended,
-    so that different texts have different names (upper and lower case differ).
+    It consists of letters of any script, digits, and ``_ . -``, has at most ``MAX_NAME_BYTES``
+    bytes, and neither starts nor ends with ``.`` or ``-``. Texts that meet this are unchanged. If
+    anything had to be changed, or if the parts could be separated in two ways, a hash of the texts
+    is appended, so that different texts have different names (upper and lower case differ).
     """
     name = "-".join(filter(None, map(_clean, texts)))
     unambiguous = len(texts) == 1 or not any("-" in text for text in texts)
     as_they_are = name == "-".join(texts) and unambiguous and all(texts)
-    if as_they_are and len(name.encode()) <= LONGEST and not _HASHED.fullmatch(name):
+    if as_they_are and len(name.encode()) <= MAX_NAME_BYTES and not _HASHED.fullmatch(name):
         return name
     digits = content_key(*texts)[:_HASH_DIGITS]
-    kept = name.encode()[:LONGEST - _HASH_DIGITS - 1].decode(errors="ignore").strip("-.")
+    kept = name.encode()[:MAX_NAME_BYTES - _HASH_DIGITS - 1].decode(errors="ignore").strip("-.")
     return f"{kept}-{digits}" if kept else digits
 
 
@@ -80,12 +80,12 @@ def content_key_text(text: str) -> str:
 def plain_name(text: str) -> str:
     """Return a text unchanged, if it is a harmless path component.
 
-    It must consist of ASCII letters, digits and ``_ . -``, at most ``LONGEST`` of them, and not
-    begin with a dot. Raises ValueError otherwise.
+    It must consist of ASCII letters, digits and ``_ . -``, at most ``MAX_NAME_BYTES`` of them, and
+    not begin with a dot. Raises ValueError otherwise.
     """
-    if len(text) > LONGEST or not _PLAIN.fullmatch(text):
+    if len(text) > MAX_NAME_BYTES or not _PLAIN.fullmatch(text):
         raise ValueError("must be a plain name: letters, digits and _ . -, at most"
-                         f" {LONGEST}, not beginning with a dot")
+                         f" {MAX_NAME_BYTES}, not beginning with a dot")
     return text
 
 

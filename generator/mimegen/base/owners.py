@@ -13,7 +13,7 @@ import socket
 from functools import cache
 from pathlib import Path
 
-LONGEST_NAME = 80  # bytes of the final name that are kept
+MAX_NAME = 80  # bytes of the final name that are kept
 _DIGITS = 8  # hex digits of the random part and of the checksum
 _OWNED = re.compile(r"\.(?P<name>.*)\.(?P<host>[A-Za-z0-9-]+)\.(?P<pid>[1-9][0-9]*)"
                     r"\.[0-9a-f]+\.part", re.DOTALL)
@@ -22,7 +22,7 @@ _SEALED = re.compile(rf"(?P<name>.*)(?P<seal>[0-9a-f]{{{_DIGITS}}})\.part", re.D
 
 def unfinished_name(name: str) -> str:
     """Return a unique temporary name for a file that this process is making."""
-    kept = os.fsencode(name)[:LONGEST_NAME].decode(errors="ignore")
+    kept = os.fsencode(name)[:MAX_NAME].decode(errors="ignore")
     owner = f".{kept}.{this_host()}.{os.getpid()}.{secrets.token_hex(_DIGITS // 2)}"
     return f"{owner}{_seal(owner)}.part"
 

@@ -14,20 +14,20 @@ _WORD = re.compile(r"\d+|[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Endings of English word forms, the longest first.
 _ENDINGS = ("ings", "ing", "ed", "es", "er", "s", "e")
-_SHORTEST_STEM = 3  # in letters
+_MIN_STEM = 3  # in letters
 # Similarity of two words that are equal; that are forms of one word; of which one is a typo of the
 # other; of which one begins with the other.
 _SAME = 1.0
 _FORM = 0.95
 _SLIP = 0.85
 _BEGINS = 0.7
-_SHORTEST_BEGINNING = 4  # in letters
+_MIN_BEGINNING = 4  # in letters
 # Shortest words, in letters, in which one letter may be missing or added, and in which one may be
 # replaced: if the whole name is compared, and if only a word of it is. Then the shortest word in
 # which two letters may be wrong.
 _MIN_LETTERS_WHOLE = (3, 6)
 _MIN_LETTERS_WORD = (5, 7)
-_SHORTEST_OF_TWO = 7
+_MIN_OF_TWO = 7
 # Spellings of the same sound, the longest first: boksing is boxing.
 _SPELLINGS = (("cks", "x"), ("ks", "x"), ("ph", "f"), ("ck", "k"))
 _VOWELS = str.maketrans("", "", "aeiou")
@@ -69,12 +69,12 @@ def likeness(word: str, name: str) -> float:
 def stem(word: str) -> str:
     """Return the common part of an English word's forms, roughly: walk for walks or walker."""
     for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+        if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM:
             word = word.removesuffix(ending)
             break
     if word.endswith("i"):
         return f"{word[:-1]}y"
-    return word[:-1] if len(word) > _SHORTEST_STEM and word[-1] == word[-2] else word
+    return word[:-1] if len(word) > _MIN_STEM and word[-1] == word[-2] else word
 
 
 def stems(text: str) -> set[str]:
@@ -120,7 +120,7 @@ def _alike(first: str, second: str, least: tuple[int, int]) -> float:
         return _FORM
     if _is_slip(first, second, least):
         return _SLIP
-    begins = len(shorter) >= _SHORTEST_BEGINNING and longer.startswith(shorter)
+    begins = len(shorter) >= _MIN_BEGINNING and longer.startswith(shorter)
     return _BEGINS if begins else 0.0
 
 
@@ -145,7 +145,7 @@ def _is_slip(first: str, second: str, least: tuple[int, int]) -> bool:
         return False
     if same_frame and len(first.translate(_VOWELS)) == length:
         return True
-    return _distance(first, second) <= (1 if length < _SHORTEST_OF_TWO else 2)
+    return _distance(first, second) <= (1 if length < _MIN_OF_TWO else 2)
 
 
 def _sound(word: str) -> str:

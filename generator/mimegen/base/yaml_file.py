@@ -16,11 +16,11 @@ from mimegen.base.yaml_cache import ItemLines, cached_yaml, item_lines, keep_yam
 
 # Limits beyond any file that a person writes; larger files are refused before they cost time or
 # memory.
-LARGEST = 2 * 2**20  # bytes
+MAX_FILE_BYTES = 2 * 2**20  # bytes
 MAX_NODES = 200_000  # keys, values and lists, with every alias expanded
 DEEPEST = 100  # nested lists and mappings
 # Characters of an error message about a file.
-LONGEST_MESSAGE = 600
+MAX_MESSAGE = 600
 _ESCAPED_SURROGATE = re.compile(r"\\[uU](0000)?[dD][89a-fA-F]")
 # PyYAML's C loader if it was built with it: eight times faster.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -100,7 +100,7 @@ class YamlFile:
         keys = [str(step) for step in location if isinstance(step, str) and step != "[key]"]
         key = f" {' '.join(map(shortened, keys[-2:]))}:" if keys else ""
         return RequestError(f"{self.path}: line {self.line(location)}:{key}"
-                            f" {shortened(message, LONGEST_MESSAGE)}")
+                            f" {shortened(message, MAX_MESSAGE)}")
 
     def parsed(self, model: type[Model], content: Any = None, known: Iterable[str] = ()) -> Model:
         """Return the file, or ``content`` made from it, as a ``model``.
@@ -180,10 +180,10 @@ def text_of(path: Path) -> str:
     """
     try:
         with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            raise RequestError(f"{path}: has more than {LARGEST // 2**20} MiB; no text file that"
-                               " mimegen reads is that large")
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise RequestError(f"{path}: has more than {MAX_FILE_BYTES // 2**20} MiB; no text file"
+                               " that mimegen reads is that large")
         return data.decode()
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem

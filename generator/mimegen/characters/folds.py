@@ -84,10 +84,10 @@ INNER_M = 0.005
 END = (0.9, 1.095)
 # A thigh's inner edge is the body's middle at rest. The thigh presses the trunk in full on its own
 # side of the edge, fading to nothing at the second value (metres), beyond the edge, so that hems
-# rise evenly beside it. It never presses vertices that lie more than FARTHEST_M (metres) on the
+# rise evenly beside it. It never presses vertices that lie more than MAX_PRESS_M (metres) on the
 # body's other side at rest.
 EDGE_M = (0.0, -0.05)
-FARTHEST_M = 0.1
+MAX_PRESS_M = 0.1
 
 
 class CreasePlane(NamedTuple):
@@ -288,5 +288,5 @@ def _sides(mesh: Mesh, skeleton: Skeleton, kind: CreaseKind) -> FloatArray:
     near = (upper + lower > NEAR) & (lengths(from_joint) < reach)
     below = (line > 0) & (lower > LOWER * (upper + lower))
     aside = np.sign(skeleton.heads[joint, 0]) * mesh.vertices[:, 0]
-    near &= aside > -FARTHEST_M
+    near &= aside > -MAX_PRESS_M
     return np.where(near, np.where(below, -1.0, 1.0), 0.0)

@@ -15,7 +15,7 @@ from mimegen.motion.quaternions import FloatArray
 # The largest distance between hair and skin, in metres; hanging hair is farther from it.
 OFF_M = 0.02
 # The largest number of rows of a sheet whose colors encode the rows.
-MOST_ROWS = 40
+MAX_ROWS = 40
 # Azimuths that differ by less than this, in radians, belong to one column.
 NEAR_RAD = 0.005
 # No surface lies between neighbouring columns whose lengths differ by this factor, nor, where a cap
@@ -173,7 +173,7 @@ def grid_numbers(mesh: Mesh) -> tuple[IndexArray, IndexArray]:
     """
     strand = mesh.attributes["strand"]
     shares, row = np.unique(np.round(strand[:, 2], 4), return_inverse=True)
-    if mesh.name == "hair" and len(shares) <= MOST_ROWS:
+    if mesh.name == "hair" and len(shares) <= MAX_ROWS:
         around = np.arctan2(strand[:, 1], strand[:, 0])
         return row, _numbered(np.where(around > np.pi - NEAR_RAD, -np.pi, around))
     return _walked_numbers(mesh)

@@ -43,7 +43,7 @@ def grown(name: str, field: HairField, skull: Skull, style: HairStyle, count: in
     points = strand.places + depth(strand, share, style, draws)[..., None] * strand.out
     lock = locks(points, style)
     points = wound(points, strand, small * share, lock, style, draws)
-    points = drawn_together(points, share, lock, style, draws)
+    points = pulled_to_guides(points, share, lock, style, draws)
     points = points + small[:, None] * frizzed(strand, share, style, draws)
     shade = draws.normal(0, 0.35, count) + draws.normal(0, 0.35, count)[lock]
     radius = style.radius * draws.uniform(0.8, 1.2, count)
@@ -124,8 +124,8 @@ def wound(points: FloatArray, strand: StrandPoints, share: FloatArray, lock: Flo
     return np.asarray(moved + radius[..., None] * around + away)
 
 
-def drawn_together(points: FloatArray, share: FloatArray, lock: FloatArray, style: HairStyle,
-                   draws: np.random.Generator) -> FloatArray:
+def pulled_to_guides(points: FloatArray, share: FloatArray, lock: FloatArray, style: HairStyle,
+                     draws: np.random.Generator) -> FloatArray:
     """Return hairs (P, N, 3) with their ends pulled towards the guide of their lock."""
     pull = style.clump * draws.uniform(0.5, 1.0, points.shape[1]) * ramp(share, 0.0, 0.8)
     return np.asarray(points + pull[..., None] * (points[:, lock] - points))

@@ -24,11 +24,11 @@ from mimegen.motion.quaternions import FloatArray
 WIDE_M = 0.02
 LONG_M = 0.05
 GAP_M = 0.0025
-# A point moves in full from this sum of weights on, and at most FARTHEST_M (metres). The facing
+# A point moves in full from this sum of weights on, and at most MAX_SHIFT_M (metres). The facing
 # surface is determined OUTER_STEPS times; each time the points are moved INNER_STEPS times, by the
 # fraction PUSH of how far they are behind it.
 FULL_WEIGHT = 0.4
-FARTHEST_M = 0.04
+MAX_SHIFT_M = 0.04
 PUSH = 0.6
 OUTER_STEPS = 2
 INNER_STEPS = 5
@@ -107,8 +107,8 @@ class PressPoints:
 
 
 def _limited(shifts: FloatArray) -> FloatArray:
-    """Return displacements (P, 3), shortened to at most ``FARTHEST_M``."""
-    return np.asarray(shifts * (FARTHEST_M / np.maximum(lengths(shifts), FARTHEST_M))[:, None])
+    """Return displacements (P, 3), shortened to at most ``MAX_SHIFT_M``."""
+    return np.asarray(shifts * (MAX_SHIFT_M / np.maximum(lengths(shifts), MAX_SHIFT_M))[:, None])
 
 
 @dataclass(frozen=True, eq=False)

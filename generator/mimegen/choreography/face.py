@@ -26,7 +26,7 @@ from mimegen.motion.quaternions import FloatArray
 CHANNELS = tuple(name for name in FaceKey.model_fields if name not in ("how", "units", "say"))
 
 # Least time assumed for speaking a text.
-SHORTEST_S = 0.1
+MIN_DURATION_S = 0.1
 
 
 def moves_face(score: Score) -> bool:
@@ -96,7 +96,7 @@ def utterances(line: Timeline, seed: int, name: str) -> Iterator[Utterance]:
     ends = (*(begins for _, begins in texts[1:]), line.duration)
     for number, ((text, begins), end) in enumerate(zip(texts, ends, strict=False)):
         rng = generator(seed, name, "speech", number)
-        least = speech_of(text).duration / max(end - begins, SHORTEST_S)
+        least = speech_of(text).duration / max(end - begins, MIN_DURATION_S)
         yield Utterance(text, begins, max(pace_of(rng), least), rng)
 
 

@@ -12,7 +12,7 @@ from mimegen.choreography.score import FaceKey, HandKey, Key, Phase, Score
 from mimegen.choreography.tracks import timeline
 
 # Size of a cue's movements at intensity 0, as a fraction of those written.
-LEAST = 0.35
+MIN_SIZE_SHARE = 0.35
 # The fields of keys that the intensity scales.
 SIZED = ("turn", "lean", "tilt", "up", "forward", "left", "heel",
          *(name for name in FaceKey.model_fields if name not in ("how", "units", "say")))
@@ -65,7 +65,7 @@ def _with_repetitions(score: Score, times: int) -> Score:
 
 def _with_intensity(score: Score, intensity: float) -> Score:
     """Scale turns relative to the first phase, and hands relative to their mean positions."""
-    factor = LEAST + (1 - LEAST) * intensity
+    factor = MIN_SIZE_SHARE + (1 - MIN_SIZE_SHARE) * intensity
     about = middles(timeline(score))
     begins = dict(score.phases[0].moves())
     return score.model_copy(update={"phases": (

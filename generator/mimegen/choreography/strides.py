@@ -31,11 +31,11 @@ WALKS_M_S = 2.0
 # rounded more finely, because the height of their flight depends on it.
 ALIKE_M, ALIKE_S, ALIKE_RUNNING_S = 0.025, 0.05, 0.01
 # Limits of a swing, as a fraction of a usual step: steps on the spot lift the foot as in a step of
-# size ON_THE_SPOT and roll over it as in one of MIN_ROLL; none is larger than LARGEST. Steps
+# size ON_THE_SPOT and roll over it as in one of MIN_ROLL; none is larger than MAX_STEP_SIZE. Steps
 # aside and turns roll by ROLLS_ASIDE of those ahead.
 ON_THE_SPOT = 0.35
 MIN_ROLL = 0.2
-LARGEST = 1.2
+MAX_STEP_SIZE = 1.2
 ROLLS_ASIDE = 0.35
 # A foot that the score lifts hangs under a raised thigh: it is ahead by this fraction of its lift.
 KNEE_AHEAD = 1.1
@@ -366,7 +366,7 @@ def _sizes(gait: Gait, places: FloatArray, moving: tuple[bool, bool]
     roll = np.sqrt(ahead**2 + ROLLS_ASIDE**2 * (aside**2 + turn**2)) / gait.pace.stride
     ends = [float(before) for before in moving]
     size, roll = (np.r_[ends[0], np.clip(share, *limits), ends[1]]
-                  for share, limits in ((size, (ON_THE_SPOT, LARGEST)),
+                  for share, limits in ((size, (ON_THE_SPOT, MAX_STEP_SIZE)),
                                         (roll, (MIN_ROLL, MAX_ROLL))))
     return size, roll
 

@@ -16,7 +16,7 @@ from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 
 # Soft limit, in metres, of a hand's displacement from its mean position that the body follows.
-FARTHEST_M = 0.5
+MAX_DISPLACEMENT_M = 0.5
 
 
 class Along(NamedTuple):
@@ -52,5 +52,5 @@ def going_along(score: Score, context: Context) -> Along:
 
 def _displacement(points: FloatArray, ease: float) -> FloatArray:
     """Return a hand's displacement (F, 3) from its mean position, limited and smoothed."""
-    displacement = softly_limited(points - points.mean(axis=0), FARTHEST_M)
+    displacement = softly_limited(points - points.mean(axis=0), MAX_DISPLACEMENT_M)
     return np.asarray(scipy.ndimage.gaussian_filter1d(displacement, ease, axis=0, mode="nearest"))

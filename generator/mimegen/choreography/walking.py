@@ -20,7 +20,7 @@ STEP_CM = 62.0
 TURN_DEG = 50.0
 # Steps aside are shorter than steps ahead by this fraction, because feet do not cross.
 ASIDE_SHARE = 0.5
-SHORTEST_STEP_CM = 15.0
+MIN_STEP_CM = 15.0
 # Steps in which the gait engine speeds up, and slows down. Turns on the spot need one; for a walk
 # of less than GOES_CM per step the number lies between.
 STARTING_STEPS = 2 * START_CYCLES
@@ -239,7 +239,7 @@ def _min_steps(points: list[FloatArray], keys: list[WalkKey], moving: tuple[bool
 
 def _usual_steps(walk: Walk) -> Walk:
     """Return a walk in as many steps as bring it closest to the gait engine's, at least its own."""
-    most = walk.steps + 2 + int(walk.length_cm / SHORTEST_STEP_CM)
+    most = walk.steps + 2 + int(walk.length_cm / MIN_STEP_CM)
     ways = [walk._replace(steps=steps) for steps in range(walk.steps, most)]
     return min(ways, key=lambda one: abs(one.step_cm - _usual_step_cm(one)))
 

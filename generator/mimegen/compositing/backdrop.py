@@ -20,7 +20,7 @@ from mimegen.shots.camera import Camera
 # The height of a person for placing pictures, in metres.
 PERSON_M = 1.7
 # A picture that is enlarged more than this looks too blurred beside a sharp figure.
-MOST_ENLARGED = 4.0
+MAX_ENLARGED = 4.0
 # Positions on a picture's ground are sampled on a grid of _GRID x _GRID.
 _GRID = 512
 
@@ -119,10 +119,10 @@ def _panorama_backdrop(name: str, panorama: Panorama, camera: Camera, angle_deg:
     image = _opened(panorama.file)
     focal = camera.focal_pixels
     finer = image.width / (2 * np.pi * focal)
-    if finer * MOST_ENLARGED < 1:
+    if finer * MAX_ENLARGED < 1:
         raise RequestError(
             f"background {name}: the panorama would be enlarged {1 / finer:.1f} times; use one"
-            f" that is at least {ceil(2 * np.pi * focal / MOST_ENLARGED)} pixels wide, or a smaller"
+            f" that is at least {ceil(2 * np.pi * focal / MAX_ENLARGED)} pixels wide, or a smaller"
             " frame")
     mapping = panorama_view(
         focal, (camera.width, camera.height), level_pitch(name, panorama.camera_height_m, camera),
@@ -181,10 +181,10 @@ def place_picture(
     costs = _scale_costs(picture, size, camera, scales)
     best = np.lexsort([np.abs(places[:, 0] - middle), costs, ~fits])[0]
     scale = float(scales[best])
-    if scale > MOST_ENLARGED:
+    if scale > MAX_ENLARGED:
         raise RequestError(
             f"background {name}: the picture would be enlarged {scale:.1f} times; use one that is "
-            f"at least {ceil(size[0] * scale / MOST_ENLARGED)} pixels wide, or a smaller "
+            f"at least {ceil(size[0] * scale / MAX_ENLARGED)} pixels wide, or a smaller "
             "frame"
         )
     left, top = places[best] - feet[:2] / scale

@@ -30,7 +30,7 @@ FACTS = "pass.json"
 # The label of the shadow in masks.
 SHADOW_LABEL = 255
 # A pixel of the ground counts as shadow if at least this much of its light is missing, out of 255.
-LEAST_SHADOW = 13
+MIN_SHADOW = 13
 # The number that .flo files begin with.
 FLO_TAG = 202021.25
 
@@ -187,7 +187,7 @@ def _mask(source: PassSource, folder: Path) -> dict[str, Any]:
         shadow = source.shadow * source.canvas(arrays["shadow"], arrays["shadow_at"])
         mask = source.canvas(arrays["persons"], arrays["at"])
         persons = max(persons, int(mask.max()))
-        mask[(mask == 0) & (shadow >= LEAST_SHADOW)] = SHADOW_LABEL
+        mask[(mask == 0) & (shadow >= MIN_SHADOW)] = SHADOW_LABEL
         _write_png(folder / f"{frame:06d}.png", source.bent(frame, mask))
     labels = {"background": 0, **{f"person {number}": number for number in range(1, persons + 1)},
               "shadow": SHADOW_LABEL}

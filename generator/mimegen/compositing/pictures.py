@@ -8,8 +8,8 @@ import numpy as np
 from PIL import Image, ImageCms
 
 # Just below Pillow's own limit of 178.9 million pixels.
-MOST_PIXELS = 178_000_000
-MOST_MIB = 512
+MAX_PIXELS = 178_000_000
+MAX_MIB = 512
 # Modes that Pillow would clip at 255 when converting to 8 bits; all others it scales correctly.
 _DEEP = ("I", "I;16", "I;16B", "I;16L", "I;16N", "F")
 # Modes to which a file's color profile can apply; all others are converted to RGB first.
@@ -21,20 +21,20 @@ _WHITE_IS_ZERO = 0
 
 
 def refuse_large_file(path: Path) -> None:
-    """Raise ValueError for a file of more than MOST_MIB."""
-    if path.stat().st_size > MOST_MIB * 2**20:
-        raise ValueError(f"it has more than {MOST_MIB} MiB; save it smaller")
+    """Raise ValueError for a file of more than MAX_MIB."""
+    if path.stat().st_size > MAX_MIB * 2**20:
+        raise ValueError(f"it has more than {MAX_MIB} MiB; save it smaller")
 
 
 def refuse_large(stored: Image.Image) -> None:
     """Raise ValueError for a picture, not yet decoded, with more than MOST_PIXELS."""
-    if stored.width * stored.height > MOST_PIXELS:
+    if stored.width * stored.height > MAX_PIXELS:
         raise ValueError(f"it {too_many_pixels()}")
 
 
 def too_many_pixels() -> str:
     """Return the words that say that a picture has too many pixels, and what to do."""
-    return f"has more than {MOST_PIXELS // 10**6} million pixels; save it smaller"
+    return f"has more than {MAX_PIXELS // 10**6} million pixels; save it smaller"
 
 
 def in_8_bits(stored: Image.Image) -> Image.Image:

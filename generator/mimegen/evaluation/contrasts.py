@@ -55,7 +55,7 @@ MCNEMAR = "McNemar"
 # Most pairs per action with which McNemar's test keeps its level (at most 4.5 % false alarms in
 # 2,000 studies of 12 to 72 actions); MIME's own set has 1.07. With twenty pairs of each of eight
 # actions it gives 23 % where the effect differs between actions by 1 logit, 38 % by 2.
-MOST_PAIRS = 1.25
+MAX_PAIRS = 1.25
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _contrast(name: str, minus: str, variant: str, pairs: Sequence[VariantPair])
     interval, actions = difference_interval(shares), len({one.action for one in pairs})
     # McNemar counts pairs, so each half must be right or wrong; people's halves can be shares. It
     # also assumes independent pairs, which pairs of the same action are not.
-    is_exact = all(one.single for one in pairs) and len(pairs) <= MOST_PAIRS * actions
+    is_exact = all(one.single for one in pairs) and len(pairs) <= MAX_PAIRS * actions
     return {"contrast": name, "minus": minus, "variant": variant, "pairs": len(pairs),
             "actions": actions,
             "accuracies": [float(np.mean([getattr(one, half) for one in pairs]))

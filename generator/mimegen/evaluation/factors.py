@@ -22,7 +22,7 @@ DIRECTION = "direction"
 # The direction of a walker in the picture, by the azimuth of the view in degrees.
 DIRECTION_NAMES = {0: "towards you", 90: "to the left", 180: "away from you", 270: "to the right"}
 # Factors with more values are not asked about: too many options.
-MOST_VALUES = 9
+MAX_VALUES = 9
 
 
 class FactorWords(Strict):
@@ -129,7 +129,7 @@ def _values(rows: Sequence[Row]) -> dict[str, list[str]]:
         for factor, value in (row.grid or {}).items():
             found.setdefault(factor, {})[spelled(value)] = value
     return {factor: sorted(values, key=lambda text: value_order(values[text]))
-            for factor, values in found.items() if 1 < len(values) <= MOST_VALUES}
+            for factor, values in found.items() if 1 < len(values) <= MAX_VALUES}
 
 
 def _chosen(varying: Collection[str], factors: str) -> list[str]:

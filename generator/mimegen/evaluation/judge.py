@@ -26,7 +26,7 @@ KEY = "OPENAI_API_KEY"
 # Requests at once, and the limits on a reply: tokens asked for, and bytes read.
 PARALLEL_REQUESTS = 4
 TOKENS = 128
-LONGEST_REPLY = 2**20
+MAX_REPLY = 2**20
 # HTTP statuses after which a retry may succeed: too many requests, timeouts, server errors.
 TRANSIENT_STATUSES = {408, 409, 425, 429, 500, 502, 503, 504}
 
@@ -130,7 +130,7 @@ class Judge:
             {"Content-Type": "application/json",
              "Authorization": f"Bearer {os.environ.get(KEY, 'none')}"})
         with urllib.request.urlopen(request, timeout=self.timeout) as reply:
-            return json.loads(reply.read(LONGEST_REPLY))
+            return json.loads(reply.read(MAX_REPLY))
 
 
 def checked_url(url: str) -> str:

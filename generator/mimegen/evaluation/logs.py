@@ -27,9 +27,9 @@ else:
 # Samples hold whole conversations with pictures. Limits in bytes: a JSON log, one sample of an
 # archive, and all of its samples.
 MIB = 2**20
-LARGEST = 512 * MIB
-LARGEST_SAMPLE = 128 * MIB
-MOST_UNPACKED = 4096 * MIB
+MAX_LOG_BYTES = 512 * MIB
+MAX_SAMPLE = 128 * MIB
+MAX_UNPACKED = 4096 * MIB
 Json = dict[str, Any]
 
 
@@ -59,8 +59,8 @@ def logged_answers(path: Path) -> Iterator[LoggedAnswer]:
 def _document(path: Path) -> Json:
     """Return the JSON object in a file. Raises RequestError if it is too large or invalid."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise RequestError(f"{path}: is larger than {LARGEST // 2**20} MiB")
+        if path.stat().st_size > MAX_LOG_BYTES:
+            raise RequestError(f"{path}: is larger than {MAX_LOG_BYTES // 2**20} MiB")
         content = well_formed(json.loads(path.read_bytes()))
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
@@ -98,12 +98,12 @@ def _refuse_too_large(archive: zipfile.ZipFile, names: list[str], path: Path) ->
     """Raise RequestError for members that unpack to more than any log should."""
     sizes = [archive.getinfo(name).file_size for name in names]
     largest = max(sizes)
-    if largest > LARGEST_SAMPLE:
+    if largest > MAX_SAMPLE:
         raise RequestError(f"{path}: {names[sizes.index(largest)]} unpacks to {largest // MIB} MiB;"
-                           f" expected samples of at most {LARGEST_SAMPLE // MIB} MiB")
-    if sum(sizes) > MOST_UNPACKED:
+                           f" expected samples of at most {MAX_SAMPLE // MIB} MiB")
+    if sum(sizes) > MAX_UNPACKED:
         raise RequestError(f"{path}: unpacks to {sum(sizes) // MIB} MiB; expected a log of at most"
-                           f" {MOST_UNPACKED // MIB} MiB; export its answers as JSON lines")
+                           f" {MAX_UNPACKED // MIB} MiB; export its answers as JSON lines")
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:

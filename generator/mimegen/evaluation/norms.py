@@ -26,7 +26,7 @@ SPLITS = 500
 WANTED_RELIABILITY = 0.9
 # Numbers of raters that are simulated, and the fewest clips for a correlation.
 SIZES = (4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100)
-LEAST_CLIPS = 3
+MIN_CLIPS = 3
 
 # Words around a name: "the man is playing the violin" and "playing violin" count as one.
 _SUBJECT = re.compile(r"^(?:(?:a|the|this|some)?\s*(?:person|man|woman|guy|astronaut|figure|someone"
@@ -143,7 +143,7 @@ def reliability(clips: Iterable[ClipNorms]) -> float | None:
     """
     table, raters = _table([clip for clip in clips if len(clip.named) > 1])
     found = []
-    for number in range(SPLITS if len(table) >= LEAST_CLIPS else 0):
+    for number in range(SPLITS if len(table) >= MIN_CLIPS else 0):
         # Exactly half of the raters, not a coin toss for each: the formula assumes halves of equal
         # size.
         first = generator("split half", number).permutation(raters) < raters // 2
@@ -177,7 +177,7 @@ def _shares(table: FloatArray) -> FloatArray:
 
 
 def _correlation(first: FloatArray, second: FloatArray) -> float | None:
-    if len(first) < LEAST_CLIPS or np.ptp(first) == 0 or np.ptp(second) == 0:
+    if len(first) < MIN_CLIPS or np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
     return float(np.corrcoef(first, second)[0, 1])
 
@@ -190,7 +190,7 @@ def by_raters(clips: Iterable[ClipNorms]) -> dict[int, float]:
     shares of two groups of raters. Empty if clips do not differ by more than sampling explains.
     """
     asked = np.array([[sum(clip.named), len(clip.named)] for clip in clips if clip.named], float)
-    shape = _beta_of(asked) if len(asked) >= LEAST_CLIPS else None
+    shape = _beta_of(asked) if len(asked) >= MIN_CLIPS else None
     if shape is None:
         return {}
     found = {}

@@ -22,7 +22,7 @@ from mimegen.base.files import content_key, publish
 from mimegen.base.names import inner_path, plain_name
 
 # In bytes.
-LONGEST_LINE = 2**22
+MAX_LINE = 2**22
 # Some of a question's texts are used as paths of clips, plots or folders. "" means not given.
 InnerPath = Annotated[str, AfterValidator(lambda text: text and inner_path(text))]
 # Written by imports of earlier versions for an action without a group.
@@ -312,8 +312,8 @@ def well_formed(content: Any) -> Any:
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:
-    if len(line) > LONGEST_LINE:
-        raise RequestError(f"{path}: line {number} is longer than {LONGEST_LINE // 2**20} MiB")
+    if len(line) > MAX_LINE:
+        raise RequestError(f"{path}: line {number} is longer than {MAX_LINE // 2**20} MiB")
     try:
         content = well_formed(json.loads(line))
     except (ValueError, RecursionError) as problem:

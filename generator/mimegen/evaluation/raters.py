@@ -18,7 +18,7 @@ from mimegen.evaluation.question import Question, json_lines
 # GAIA's threshold for careless raters: the share of ratings with the same value.
 EQUAL_SHARE = 0.4
 # Raters with fewer ratings are not checked for equal ones.
-LEAST_RATINGS = 5
+MIN_RATINGS = 5
 # Correlations above this count as 1, allowing for rounding.
 PERFECT = 1 - 1e-9
 
@@ -116,7 +116,7 @@ def _rater(name: str, answers: PeopleAnswers) -> dict[str, Any]:
     checks = answers.checks.get(name, [])
     equal = equal_share(values)
     flags = []
-    if len(values) >= LEAST_RATINGS and equal > EQUAL_SHARE:
+    if len(values) >= MIN_RATINGS and equal > EQUAL_SHARE:
         flags.append(f"{equal:.0%} of ratings are equal")
     if not all(checks):
         flags.append(f"failed {checks.count(False)} of {len(checks)} attention checks")

@@ -23,17 +23,17 @@ from mimegen.faces.words import arkit, arkit_name
 from mimegen.motion.quaternions import FloatArray
 
 # Larger files are refused: an hour at 60 Hz has about 130 MB.
-MOST_BYTES = 400_000_000
-MOST_FRAMES = 1_000_000
+MAX_BYTES = 400_000_000
+MAX_FRAMES = 1_000_000
 # Usual frame rates, in frames per second.
 RATES = (24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 90.0, 100.0, 120.0)
 # From this frame number on, the usual rates of recording faces leave only 60 frames per second.
 SURE_FRAME = 50
 TIMECODE = re.compile(r"(\d{1,3}):(\d{1,2}):(\d{1,2})[:;](\d{1,3}(?:\.\d+)?)")
 # A file needs at least this many of the 52 weights; missing weights are 0.
-LEAST_WEIGHTS = 20
+MIN_WEIGHTS = 20
 # Files with larger weights are refused; weights between 1 and this are clipped to 1.
-FARTHEST = 4.0
+MAX_WEIGHT = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +101,9 @@ def _read(path: Path, size: int, _modified: int) -> Captured:
     if path.suffix.lower() not in (".csv", ".json") or not path.is_file():
         raise RequestError(f"{path}: not a captured face; expected a .csv of Live Link Face or a"
                            " .json of BEAT")
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise RequestError(f"{path}: has {size / 1e6:.0f} MB; captured faces have at most"
-                           f" {MOST_BYTES / 1e6:.0f} MB")
+                           f" {MAX_BYTES / 1e6:.0f} MB")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (UnicodeDecodeError, OSError) as problem:
@@ -185,18 +185,18 @@ def _checked(path: Path, names: Sequence[str], moments: FloatArray, weights: Flo
              ) -> Captured:
     """Return the captured face; raises RequestError for implausible times or weights."""
     known = [arkit_name(name) for name in names]
-    if sum(name is not None for name in known) < LEAST_WEIGHTS:
+    if sum(name is not None for name in known) < MIN_WEIGHTS:
         raise RequestError(f"{path}: has {sum(name is not None for name in known)} of ARKit's 52"
-                           f" weights (eyeBlinkLeft, jawOpen ...); at least {LEAST_WEIGHTS} are"
+                           f" weights (eyeBlinkLeft, jawOpen ...); at least {MIN_WEIGHTS} are"
                            " needed")
-    if not 2 <= len(moments) <= MOST_FRAMES:
-        raise RequestError(f"{path}: has {len(moments)} frames; expected 2 to {MOST_FRAMES}")
+    if not 2 <= len(moments) <= MAX_FRAMES:
+        raise RequestError(f"{path}: has {len(moments)} frames; expected 2 to {MAX_FRAMES}")
     if not (np.isfinite(moments).all() and np.isfinite(weights).all()):
         raise RequestError(f"{path}: contains numbers that are not finite")
     if np.any(np.diff(moments) <= 0):
         frame = int(np.argmax(np.diff(moments) <= 0)) + 1
         raise RequestError(f"{path}: time runs backwards or stands still at frame {frame}")
-    if np.abs(weights).max() > FARTHEST:
+    if np.abs(weights).max() > MAX_WEIGHT:
         raise RequestError(f"{path}: weights reach {np.abs(weights).max():g}; ARKit's are 0 to 1")
     return Captured(moments - moments[0], {
         name: np.clip(weights[:, number], 0.0, 1.0)

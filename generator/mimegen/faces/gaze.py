@@ -10,8 +10,8 @@ CAMERA = "camera"
 PARTNER = "partner"
 HANDS = ("left_hand", "right_hand")
 TARGETS = (CAMERA, PARTNER, *HANDS)
-FARTHEST_M = 1000.0
-MOST_DEG = 720.0
+MAX_DISTANCE_M = 1000.0
+MAX_ANGLE_DEG = 720.0
 USUAL_ELEVATION_DEG = 5.0
 
 
@@ -65,9 +65,9 @@ def direction_of(text: str) -> tuple[float, float]:
     except ValueError:
         raise ValueError(f"expected camera, or camera:AZIMUTH:ELEVATION in degrees (got"
                          f" '{text}')") from None
-    if not (abs(azimuth) <= MOST_DEG and abs(elevation) <= MOST_DEG):
-        raise ValueError(f"'{text}': the angles must lie between -{MOST_DEG:g} and {MOST_DEG:g}"
-                         " degrees")
+    if not (abs(azimuth) <= MAX_ANGLE_DEG and abs(elevation) <= MAX_ANGLE_DEG):
+        raise ValueError(f"'{text}': the angles must lie between -{MAX_ANGLE_DEG:g} and"
+                         f" {MAX_ANGLE_DEG:g} degrees")
     return azimuth, elevation
 
 
@@ -78,6 +78,6 @@ def point_of(text: str) -> Point:
     except ValueError:
         raise ValueError(f"expected LEFT,FORWARD,UP in metres, as in 0.5,2,1.2 (got '{text}')"
                          ) from None
-    if not all(abs(number) <= FARTHEST_M for number in (left, forward, up)):
-        raise ValueError(f"'{text}' is too far away; the limit is {FARTHEST_M:g} m")
+    if not all(abs(number) <= MAX_DISTANCE_M for number in (left, forward, up)):
+        raise ValueError(f"'{text}' is too far away; the limit is {MAX_DISTANCE_M:g} m")
     return Point(left, forward, up)

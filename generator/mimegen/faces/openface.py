@@ -16,7 +16,7 @@ from mimegen.motion.quaternions import FloatArray
 # OpenFace's units with intensities; for unit 28 it only reports the presence.
 INTENSITIES = (1, 2, 4, 5, 6, 7, 9, 10, 12, 14, 15, 17, 20, 23, 25, 26, 45)
 PRESENCES = (*INTENSITIES[:-1], 28, 45)
-MOST = 5.0
+MAX_INTENSITY = 5.0
 # The intensity from which on a unit is present: FACS' A.
 THERE = 0.75
 POINTS = 68
@@ -35,7 +35,7 @@ def intensities(units: FloatArray) -> dict[tuple[int, str], FloatArray]:
         does = action_units().units[number].does
         for row, side in enumerate(SIDES):
             sizes = [_share(name, units[:, row], names, does) for name in read]
-            found[number, side] = MOST * np.clip(np.max(sizes, axis=0), 0.0, 1.0)
+            found[number, side] = MAX_INTENSITY * np.clip(np.max(sizes, axis=0), 0.0, 1.0)
     return found
 
 

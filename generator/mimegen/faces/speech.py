@@ -21,7 +21,7 @@ from mimegen.faces.words import ACTION_UNIT, VISEME, Values, in_units, summed
 from mimegen.motion.quaternions import FloatArray
 
 # The longest text that is spoken, in characters.
-MOST_LETTERS = 2000
+MAX_LETTERS = 2000
 # Typographic characters and their plain replacements.
 PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2013": " - ", "\u2014": " - ",
                        "\u2026": ".", "\u00bf": None, "\u00a1": None})
@@ -223,8 +223,8 @@ def _phrases(text: str) -> Iterator[tuple[list[_Word], str]]:
 
 def _plain(text: str) -> str:
     """Return a text in lower-case Latin letters; raises ValueError if it cannot be spoken."""
-    if len(text) > MOST_LETTERS:
-        raise ValueError(f"the text has {len(text)} letters; at most {MOST_LETTERS} are spoken")
+    if len(text) > MAX_LETTERS:
+        raise ValueError(f"the text has {len(text)} letters; at most {MAX_LETTERS} are spoken")
     bare = "".join(one for one in normalize("NFKD", text.translate(PLAIN)) if not combining(one))
     strange = re.search(r"[^\W\d_a-zA-Z]", bare)
     if strange:

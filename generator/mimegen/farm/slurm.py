@@ -11,7 +11,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.locks import locked
 from mimegen.farm.executor import Begun, Lost, Unfit, WorkerReport
 from mimegen.farm.settings import FarmSettings
-from mimegen.farm.slurmarray import LARGEST_ARRAY, SlurmArray
+from mimegen.farm.slurmarray import MAX_ARRAY, SlurmArray
 from mimegen.farm.slurmqueue import GONE, Job
 from mimegen.farm.spool import JobMessage, Spool
 from mimegen.farm.task import Task, task_from_json, task_to_json
@@ -238,8 +238,8 @@ class SlurmExecutor:
         """Start as many jobs as there are tasks for, within the limit."""
         live = sum(job.lives and not job.held_back for job in jobs.values())
         needed = min(-(-len(self._out) // self._array.seats), self._array.most_jobs) - live
-        for first in range(0, needed, LARGEST_ARRAY):
-            number = self._start_array(min(needed - first, LARGEST_ARRAY))
+        for first in range(0, needed, MAX_ARRAY):
+            number = self._start_array(min(needed - first, MAX_ARRAY))
             if number is None:
                 return
             self._failed_starts.arrays.add(number)

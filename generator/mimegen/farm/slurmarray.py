@@ -17,7 +17,7 @@ from mimegen.shots.devices import Device
 
 # Without --workers; each job stays as long as there are tasks.
 MAX_JOBS = 100
-LARGEST_ARRAY = 1000  # jobs in one array at most
+MAX_ARRAY = 1000  # jobs in one array at most
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class SlurmArray:
     def batch_script(self, tasks: int | None) -> str:
         """Return the batch script for ``tasks`` tasks; None for as many jobs as allowed."""
         size = self.most_jobs if tasks is None else min(-(-tasks // self.seats), self.most_jobs)
-        options = self.queue.options(self.options(max(1, min(size, LARGEST_ARRAY))))
+        options = self.queue.options(self.options(max(1, min(size, MAX_ARRAY))))
         first, *rest = self.queue.script(self.command).splitlines()
         return "\n".join([first, *(f"#SBATCH {option}" for option in options), *rest])
 

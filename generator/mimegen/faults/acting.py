@@ -23,7 +23,7 @@ EASE_SHARE = 0.25
 BEGINS = (0.15, 0.3)
 LASTS = (0.5, 0.6)
 # In shorter clips, no frame may have a fault at its full strength.
-LEAST_FRAMES = 8
+MIN_FRAMES = 8
 SIDES = ("left", "right")
 
 
@@ -74,9 +74,9 @@ class Acting:
 
         Raises RequestError if the clip has too few frames for it.
         """
-        if self.motion.frames < LEAST_FRAMES:
+        if self.motion.frames < MIN_FRAMES:
             raise RequestError(f"--fault {self.fault.name}: needs a clip of at least"
-                               f" {LEAST_FRAMES} frames, this one has {self.motion.frames}")
+                               f" {MIN_FRAMES} frames, this one has {self.motion.frames}")
         start = self.random.uniform(*BEGINS) * self.seconds
         return start, start + self.random.uniform(*LASTS) * self.seconds
 

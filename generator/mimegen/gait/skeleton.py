@@ -19,9 +19,10 @@ def skeleton_of(pace: Pace) -> Skeleton:
         return skeleton
     heads, tails = skeleton.heads.copy(), skeleton.tails.copy()
     for side in ("Left", "Right"):
-        arm = _moved_aside(skeleton, side, ARM, (pace.shoulders - 1.0) * _width(skeleton, side,
-                                                                                "Arm"))
-        leg = _moved_aside(skeleton, side, LEG, (pace.hips - 1.0) * _width(skeleton, side, "UpLeg"))
+        arm = _sideways_shifts(skeleton, side, ARM, (pace.shoulders - 1.0) * _width(skeleton, side,
+                                                                                    "Arm"))
+        leg = _sideways_shifts(skeleton, side, LEG,
+                               (pace.hips - 1.0) * _width(skeleton, side, "UpLeg"))
         heads[:, 0] += arm + leg
         tails[:, 0] += arm + leg
         # The collarbone reaches to the moved shoulder.
@@ -34,7 +35,8 @@ def _width(skeleton: Skeleton, side: str, joint: str) -> float:
     return float(skeleton.heads[skeleton.index[f"{side}{joint}"], 0])
 
 
-def _moved_aside(skeleton: Skeleton, side: str, parts: Iterable[str], aside: float) -> FloatArray:
+def _sideways_shifts(skeleton: Skeleton, side: str, parts: Iterable[str],
+                     aside: float) -> FloatArray:
     """Return displacements (J,) along X of the joints of a side whose names have one of ``parts``.
     """
     moved = [name.startswith(side) and any(part in name for part in parts)

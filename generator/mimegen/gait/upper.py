@@ -24,7 +24,7 @@ BLADE_SHARE = 0.12
 # Factors on the closing of fingers, by joint.
 FINGER_FACTORS = (0.8, 1.1, 0.7)
 STANDING_ELBOW_DEG = 14.0
-LEAST_ELBOW_DEG = 5.0
+MIN_ELBOW_DEG = 5.0
 STANDING_OUT_DEG = 7.0
 
 
@@ -86,7 +86,7 @@ def _set_arm(rotations: FloatArray, skeleton: Skeleton, pace: Pace, phases: Floa
                          * np.cos(2 * np.pi * phases))
     later = 0.5 + 0.5 * np.cos(2 * np.pi * (phases - 0.06))
     elbow = (1 - amplitude) * STANDING_ELBOW_DEG + amplitude * np.maximum(
-        pace.elbow + habit.elbow + habit.swing * pace.elbow_swing * later, LEAST_ELBOW_DEG)
+        pace.elbow + habit.elbow + habit.swing * pace.elbow_swing * later, MIN_ELBOW_DEG)
     out = (1 - amplitude) * STANDING_OUT_DEG + amplitude * (pace.arms_out + habit.out)
     blade = quaternions.multiply(chest, quaternions.from_euler("ZY", np.stack([
         sign * (-BLADE_SHARE * (swing - pace.arm_middle * amplitude) + amplitude

@@ -14,7 +14,7 @@ WITH_SET: tuple[Kind, ...] = (DEPTH, NORMALS)
 # The file formats of flow; the first is the default.
 FLOW_FILES = ("exr", "flo")
 # Materials of a set that are less opaque than this are left out of depth and normals.
-LEAST_OPACITY = 0.5
+MIN_OPACITY = 0.5
 
 
 def parse_kinds(text: str) -> tuple[tuple[Kind, ...], str]:

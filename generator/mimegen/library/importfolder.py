@@ -13,7 +13,7 @@ from mimegen.readers import MANY_OTHERS, READERS, prompt_of
 from mimegen.readers.files import MAX_FILE_BYTES
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz")
-MOST_FILES = 1_000_000  # entries of an archive that are read at most
+MAX_FILES = 1_000_000  # entries of an archive that are read at most
 # Files that AMASS and others store beside the motions, by name.
 BESIDE = ("shape.npz", "neutral_stagei.npz", "male_stagei.npz", "female_stagei.npz", "license.txt")
 
@@ -110,14 +110,14 @@ def _members(path: Path) -> Iterator[tuple[str, bytes | None]]:
     """Yield the motion files of an archive with their content; None if a file is too large."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
-            for entry in sorted(archive.infolist()[:MOST_FILES], key=lambda one: one.filename):
+            for entry in sorted(archive.infolist()[:MAX_FILES], key=lambda one: one.filename):
                 if _is_motion(entry.filename):
                     fits = entry.file_size <= MAX_FILE_BYTES
                     yield entry.filename, archive.read(entry) if fits else None
         return
     with tarfile.open(path) as packed:
         for number, member in enumerate(packed):
-            if number >= MOST_FILES:
+            if number >= MAX_FILES:
                 return
             if member.isfile() and _is_motion(member.name):
                 opened = packed.extractfile(member) if member.size <= MAX_FILE_BYTES else None

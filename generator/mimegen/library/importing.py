@@ -11,7 +11,7 @@ import yaml
 from mimegen import __version__
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import file_hash
-from mimegen.base.names import LONGEST, path_name
+from mimegen.base.names import MAX_NAME_BYTES, path_name
 from mimegen.choreography.action import Action
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.naming import plain
@@ -163,7 +163,7 @@ def _new_action(request: ImportRequest) -> Action:
     name = _action_id(request.action)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or path_name(name) != name:
         raise RequestError(f"--action {request.action}: expected a name of letters (a to z) and"
-                           f" digits that starts with a letter, at most {LONGEST}")
+                           f" digits that starts with a letter, at most {MAX_NAME_BYTES}")
     return Action(
         id=name, name=request.action, labels=request.labels or (request.action,),
         aligned_background=request.aligned, misaligned_background=request.misaligned,

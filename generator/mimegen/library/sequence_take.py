@@ -14,7 +14,7 @@ from mimegen.scenes.parts import NamedScore
 from mimegen.scenes.scene import Mark, Role, Scene, Step
 
 # Longest part in seconds; longer ones make clips too tedious to watch twice.
-LONGEST_PART_S = 7.0
+MAX_PART_S = 7.0
 WORD = "then"
 _HERE, _WHO = "here", "person"
 
@@ -23,7 +23,7 @@ def may_follow(take: ScoreTake) -> bool:
     """Return whether a take can be combined with another: short, standing free, without walking."""
     score = take.score
     walks = any(track == "walk" for phase in score.phases for track, _ in phase.moves())
-    return (take.performers == 1 and score.duration <= LONGEST_PART_S and score.balanced
+    return (take.performers == 1 and score.duration <= MAX_PART_S and score.balanced
             and not walks)
 
 

@@ -60,7 +60,7 @@ def check_clips(out: Path, rows: Iterable[Row]) -> None:
     """
     known = _HashCache.of(out)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(lambda row: _what_is_wrong(out, row, known), rows))
+        found = list(pool.map(lambda row: _problem_of(out, row, known), rows))
     known.keep()
     wrong = [why for why in found if why is not None]
     if wrong:
@@ -69,7 +69,7 @@ def check_clips(out: Path, rows: Iterable[Row]) -> None:
                            " --no-verify")
 
 
-def _what_is_wrong(out: Path, row: Row, known: "_HashCache") -> str | None:
+def _problem_of(out: Path, row: Row, known: "_HashCache") -> str | None:
     """Return why a clip is damaged or contradicts its row; None if it is fine or missing."""
     path = clip_path(out, row)
     if not path.is_file():

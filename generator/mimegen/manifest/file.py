@@ -19,7 +19,7 @@ MANIFEST = "manifest.jsonl"
 # Lines that are not valid rows are moved to this file so that the others can be used.
 DAMAGED = "manifest.damaged.jsonl"
 # In bytes. A row has about 6 KB.
-LONGEST_LINE = 4 * 2**20
+MAX_LINE = 4 * 2**20
 
 
 def read_manifest(out: Path | str) -> list[Row]:
@@ -55,7 +55,7 @@ def rows_of(out: Path) -> Iterator[Row]:
 def rows_or_problems(out: Path) -> Iterator[Row | RequestError]:
     """Yield each line of ``out``/manifest.jsonl as a row, or as the error that describes it.
 
-    Raises RequestError for a line longer than ``LONGEST_LINE``.
+    Raises RequestError for a line longer than ``MAX_LINE``.
     """
     path = out / MANIFEST
     for number, line in _lines(path):
@@ -75,11 +75,11 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with path.open("rb") as file:
             number = 0
-            while line := file.readline(LONGEST_LINE + 1):
+            while line := file.readline(MAX_LINE + 1):
                 number += 1
-                if len(line) > LONGEST_LINE:
+                if len(line) > MAX_LINE:
                     raise RequestError(f"{path}: line {number} is longer than"
-                                       f" {LONGEST_LINE // 2**20} MiB, so it is not a manifest row")
+                                       f" {MAX_LINE // 2**20} MiB, so it is not a manifest row")
                 yield number, line
     except FileNotFoundError:
         return
@@ -182,7 +182,7 @@ def _with_passes(row: Row, earlier: Row | None) -> Row:
     return row.model_copy(update={"passes": earlier.passes | (row.passes or {})})
 
 
-def set_damaged_aside(out: Path) -> list[bytes]:
+def move_damaged_rows(out: Path) -> list[bytes]:
     """Move invalid lines from the manifest to ``out``/manifest.damaged.jsonl; return those lines.
 
     Raises RequestError as ``add_rows`` does.
@@ -195,10 +195,10 @@ def set_damaged_aside(out: Path) -> list[bytes]:
     return damaged
 
 
-def set_doubles_aside(out: Path) -> list[Row]:
+def move_duplicate_rows(out: Path) -> list[Row]:
     """Keep one row for each clip: the last with the clip's SHA-256, else the last.
 
-    Other rows are moved as by ``set_damaged_aside`` and returned, except exact duplicates, which
+    Other rows are moved as by ``move_damaged_rows`` and returned, except exact duplicates, which
     are dropped. All lines must be valid rows. Raises RequestError as ``add_rows`` does.
     """
     with locked(out / MANIFEST):

@@ -26,7 +26,7 @@ UPRIGHT = "upright"
 # Kind of motion of actions of the face alone.
 FACE = "face"
 # More than a day at 100 frames per second; a row that claims more is invalid.
-MOST_FRAMES = 10**7
+MAX_FRAMES = 10**7
 
 
 class StimulusFacts(RowPart):
@@ -94,7 +94,7 @@ class StimulusFacts(RowPart):
                           " labels are those of the action forwards, the place and camera are not"
                           " reversed; null for no")
     fps: Number = Field(gt=0)
-    frames: int = Field(ge=1, le=MOST_FRAMES)
+    frames: int = Field(ge=1, le=MAX_FRAMES)
     width: int = Field(ge=1, description="pixels")
     height: int = Field(ge=1, description="pixels")
     sha256: str = Field(description="of the clip's file")

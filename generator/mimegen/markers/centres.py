@@ -120,13 +120,13 @@ def _leg(positions: Positions, centres: dict[str, FloatArray], side: str, sign: 
             centre = (lateral + medial) / 2
         else:
             distance = _distance(f"{side}_lateral_{name}", part + joint, scale)
-            aside = _aside(positions.get(f"{side}_{wand}"), above, lateral, across)
+            aside = _lateral_direction(positions.get(f"{side}_{wand}"), above, lateral, across)
             centre = chord(above, lateral, aside, distance)
         centres[part + joint] = above = centre
 
 
-def _aside(wand: FloatArray | None, above: FloatArray, marker: FloatArray,
-           across: FloatArray) -> FloatArray:
+def _lateral_direction(wand: FloatArray | None, above: FloatArray, marker: FloatArray,
+                       across: FloatArray) -> FloatArray:
     """Return the lateral direction (F, 3): the wand's if it stands at the side, else the pelvis'.
     """
     if wand is None:

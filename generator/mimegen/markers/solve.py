@@ -14,8 +14,8 @@ from mimegen.markers.rig import body_scale, plain_skeleton, to_size
 from mimegen.markers.sets import Landmark, MarkerSet, freedom
 from mimegen.markers.standing import (
     LEGS,
+    shows_only_upper_body,
     shows_pelvis,
-    shows_upper_body_alone,
     with_standing_legs,
 )
 from mimegen.markers.start import first_pose, neutral
@@ -82,7 +82,7 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     seen = seen[span][:, shown]
     names = tuple(labels[n] for (n, _), there in zip(known, shown, strict=True) if there)
     landmarks = [mark for (_, mark), there in zip(known, shown, strict=True) if there]
-    standing = shows_upper_body_alone(landmarks)
+    standing = shows_only_upper_body(landmarks)
     put = _added_leg_joints(landmarks) if standing else ()
     if standing:
         landmarks, seen = with_standing_legs(landmarks, seen, fps)

@@ -31,7 +31,7 @@ MAX_SPREAD_M = 0.35
 EASE_S = 0.5
 
 
-def shows_upper_body_alone(landmarks: Sequence[Landmark]) -> bool:
+def shows_only_upper_body(landmarks: Sequence[Landmark]) -> bool:
     """Return whether markers are on the trunk and none on the legs."""
     return not {mark.joint for mark in landmarks} & {*LEGS} and shows_trunk(landmarks)
 

@@ -28,7 +28,7 @@ from mimegen.readers.roles import find_roles
 from mimegen.writers import write_motion
 
 # The highest frame rate at which a take is performed or resampled.
-MOST_FPS = 1000
+MAX_FPS = 1000
 
 
 class Take:
@@ -38,9 +38,9 @@ class Take:
     """
 
     def __init__(self, take: LibraryTake, catalogue: Catalogue, fps: float | None) -> None:
-        if fps is not None and not 0 < fps <= MOST_FPS:
+        if fps is not None and not 0 < fps <= MAX_FPS:
             raise RequestError(f"fps={fps!r}: expected frames per second, above 0 and at most"
-                               f" {MOST_FPS}")
+                               f" {MAX_FPS}")
         self._take, self._catalogue, self._fps = take, catalogue, fps
 
     @cached_property

@@ -26,7 +26,7 @@ from mimegen.shots.shadow import cone, sun_share
 LOWEST_DEG = 20.0
 WIDEST_DEG = 90.0
 # A minimum of sky light everywhere.
-LEAST_SKY = 0.005
+MIN_SKY = 0.005
 # Fraction of the suns' light that a body reflects into its own shadow; estimated from renders of
 # figure and set together.
 THROWN_BACK = 0.05
@@ -60,7 +60,7 @@ def _of_set(scenery: Scenery, config: RenderConfig) -> PlaceLight:
     lamps, ambient = _lamps(incident)
     # The sky has one color above and one below the horizon; a vertical surface sees half of each.
     above, below = np.array([scipy.optimize.nnls(_HALVES, channel)[0] for channel in ambient.T]).T
-    above, below = (np.maximum(half, LEAST_SKY) for half in (above, below))
+    above, below = (np.maximum(half, MIN_SKY) for half in (above, below))
     strength = float(max(above @ LUMINANCE, below @ LUMINANCE))
     light = config.light.model_copy(update={
         "sun_strength": rounded(sun @ LUMINANCE), "sun_color": tint_of(sun),

@@ -14,7 +14,7 @@ from mimegen.base.files import file_hash
 from mimegen.base.vectors import product
 from mimegen.compositing.color import LUMINANCE
 from mimegen.motion.quaternions import FloatArray
-from mimegen.plan.lighting import LEAST_SKY, azimuth_elevation, rounded, spread_deg, tint_of
+from mimegen.plan.lighting import MIN_SKY, azimuth_elevation, rounded, spread_deg, tint_of
 from mimegen.rendering.surroundings import EnvironmentMap
 from mimegen.shots.config import Light, RenderConfig, World
 
@@ -123,7 +123,7 @@ def _light(light: Light, cells: _Cells, main: FloatArray, from_deg: tuple[float,
     rest = 1.0 - main / bright
     above, below = (cells.mean(rest * half) for half in (
         cells.towards[:, 2] > 0, cells.towards[:, 2] <= 0))
-    sky = max(float(_luminance(above)), LEAST_SKY)
+    sky = max(float(_luminance(above)), MIN_SKY)
     return light.model_copy(update={
         "sun_strength": rounded(main.sum()), "sun_from_deg": from_deg,
         "sun_size_deg": max(spread_deg(cells.towards, main), 1.0), "sun_color": tint_of(color),

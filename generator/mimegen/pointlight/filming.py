@@ -11,7 +11,7 @@ from mimegen.shots.config import RenderConfig
 from mimegen.shots.framing import frame_camera
 
 # Least rate at which scores are performed; frames between are interpolated.
-LEAST_SOURCE_FPS = 60
+MIN_SOURCE_FPS = 60
 
 
 def source_fps(display: Display, shared: RenderConfig | None = None) -> float:
@@ -22,7 +22,7 @@ def source_fps(display: Display, shared: RenderConfig | None = None) -> float:
     """
     if shared is not None:
         return shared.fps
-    return display.fps * math.ceil(LEAST_SOURCE_FPS / display.fps)
+    return display.fps * math.ceil(MIN_SOURCE_FPS / display.fps)
 
 
 def filmed(scene: DotScene, display: Display, seed: int, angle_deg: float,

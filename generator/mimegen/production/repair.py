@@ -18,10 +18,10 @@ from mimegen.manifest.file import (
     add_rows,
     clip_path,
     content_of,
+    move_damaged_rows,
+    move_duplicate_rows,
     read_manifest,
     rows_of,
-    set_damaged_aside,
-    set_doubles_aside,
     typed_row,
 )
 from mimegen.manifest.record import FACTS, NO_FACTS, false_facts
@@ -56,8 +56,8 @@ def repair(out: Path, store: Store, faults: Sequence[BrokenFile], sources: Sourc
     several rows keep one; damaged lines are kept in a separate file. The row of a missing clip that
     cannot be made again stays.
     """
-    damaged = set_damaged_aside(out)
-    doubles = set_doubles_aside(out)
+    damaged = move_damaged_rows(out)
+    doubles = move_duplicate_rows(out)
     rows = read_manifest(out)
     recovered, refused = _recovered(out, store, damaged)
     refused |= _adopt(out, store, [fault.file for fault in faults if not fault.rows])
@@ -76,8 +76,8 @@ def repair(out: Path, store: Store, faults: Sequence[BrokenFile], sources: Sourc
                and not any(row.sample_id in refused for row in fault.rows)]
     _doubt_frames(faults)
     for (device, opaque), plans in planned.items():
-        with _set_aside(records):
-            refused |= _made_anew(store, _together(plans), device, opaque, carry_out)
+        with _moved_away(records):
+            refused |= _remake(store, _together(plans), device, opaque, carry_out)
     add_rows(out, [row for row in spoiled.values()
                    if {row.sample_id, row.plain_id} & refused.keys()])
     return refused
@@ -140,10 +140,10 @@ def _planned(sources: Sources, rows: Sequence[Row], configs: Configs
     return planned, refused
 
 
-def _made_anew(store: Store, plan: Plan, device: str, opaque: bool, carry_out: Carry
-               ) -> dict[str, str]:
+def _remake(store: Store, plan: Plan, device: str, opaque: bool, carry_out: Carry
+            ) -> dict[str, str]:
     """Carry out a plan as if none of its clips existed; return what failed, and why."""
-    with _set_aside([store.clip_record(clip.key) for clip in plan]):
+    with _moved_away([store.clip_record(clip.key) for clip in plan]):
         try:
             return carry_out(plan, device, opaque)
         except RequestError as problem:
@@ -151,7 +151,7 @@ def _made_anew(store: Store, plan: Plan, device: str, opaque: bool, carry_out: C
 
 
 @contextmanager
-def _set_aside(files: Iterable[Path]) -> Iterator[None]:
+def _moved_away(files: Iterable[Path]) -> Iterator[None]:
     """Remove files during a block; afterwards restore those that the block did not make again."""
     kept = {file: (file.read_bytes(), file.stat()) for file in files if file.is_file()}
     for file in kept:
@@ -236,7 +236,7 @@ def repair_passes(out: Path, faults: Sequence[BrokenFile], sources: Sources, car
         for (declared, group), wanted in product(grouped(same).items(), _wanted(out, fault)):
             try:
                 plan = plan_again(sources, declared, group, configs)
-                with _folder_set_aside(fault.file):
+                with _folder_moved_away(fault.file):
                     refused |= carry_out(plan, wanted, declared.device)
             except RequestError as problem:
                 refused |= {row.sample_id: str(problem) for row in group}
@@ -244,7 +244,7 @@ def repair_passes(out: Path, faults: Sequence[BrokenFile], sources: Sources, car
 
 
 @contextmanager
-def _folder_set_aside(folder: Path) -> Iterator[None]:
+def _folder_moved_away(folder: Path) -> Iterator[None]:
     """Move a folder away during a block; restore it if the block makes no new one."""
     aside = folder.with_name(unfinished_name(folder.name))
     with suppress(FileNotFoundError):

@@ -16,7 +16,7 @@ from mimegen.plan.background_visibility import clip_shown
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.front import turned
 from mimegen.scenery.checks import name_of
-from mimegen.scenery.clearing import FURTHEST_M, NONE
+from mimegen.scenery.clearing import MAX_SHIFT_M, NONE
 from mimegen.store.shotfacts import PanRecord, ShotFacts
 
 DOUBTS = {"wall": "go through a wall", "ground": "leave the ground"}
@@ -109,7 +109,7 @@ def doubts_of(clip: PlannedClip, shot_facts: ShotFacts) -> str:
     doubts = clip.filmed(shot_facts).changes.doubts
     return "" if not doubts else (
         f"{' '.join(clip.shot.casting.words)} in {clip.chosen.name}: the performers"
-        f" {' and '.join(DOUBTS[doubt] for doubt in doubts)}; no place within {FURTHEST_M:g} m has"
+        f" {' and '.join(DOUBTS[doubt] for doubt in doubts)}; no place within {MAX_SHIFT_M:g} m has"
         " room for their whole path, so choose a larger set or another seed of it")
 
 

@@ -106,10 +106,10 @@ def _shots(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def _clip_faults(out: Path, row: Row) -> list[BrokenFile]:
     path = clip_path(out, row)
-    return [BrokenFile(path, why, (row,)) for why in _what_is_wrong(path, row)]
+    return [BrokenFile(path, why, (row,)) for why in _problems_of(path, row)]
 
 
-def _what_is_wrong(path: Path, row: Row) -> Iterator[str]:
+def _problems_of(path: Path, row: Row) -> Iterator[str]:
     """Yield what is wrong with a clip's file: missing, changed, damaged, or unlike its row."""
     if not path.is_file():
         yield "is missing"

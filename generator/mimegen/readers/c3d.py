@@ -8,7 +8,7 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.markers import MarkerSet, Solution, find_marker_set, solve
-from mimegen.markers.standing import shows_trunk, shows_upper_body_alone, trunk_up
+from mimegen.markers.standing import shows_only_upper_body, shows_trunk, trunk_up
 from mimegen.readers.cameras3d.centres import tracked_centres
 from mimegen.readers.cameras3d.tracked import Tracked, recording_of_tracked
 from mimegen.readers.canonical import Stated, canonical_recording
@@ -89,7 +89,7 @@ def _trunk_upright(points: Points, marker_set: MarkerSet, unstated: bool) -> Poi
     known = [(n, mark) for n, label in enumerate(points.labels)
              if (mark := marker_set.landmark(label)) is not None]
     landmarks = [mark for _, mark in known]
-    if not shows_trunk(landmarks) or not (unstated or shows_upper_body_alone(landmarks)):
+    if not shows_trunk(landmarks) or not (unstated or shows_only_upper_body(landmarks)):
         return points
     up = trunk_up(landmarks, points.positions[:, [n for n, _ in known]])
     return stood_up(points, up, "the trunk's upper end is above its lower end")

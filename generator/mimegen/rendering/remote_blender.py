@@ -27,7 +27,7 @@ from mimegen.base.errors import RequestError
 
 MODULES = ("bpy", "bmesh", "mathutils")
 _PLAIN = (type(None), bool, int, float, str, bytes)
-_MOST_TEXT = 200
+_MAX_TEXT = 200
 
 
 def use_remote_blender() -> None:
@@ -197,5 +197,5 @@ def _why(blender: Blender, output: str) -> str:
         return (f"{blender.path}: this Blender's Python has no NumPy; install it there (Debian and"
                 " Ubuntu: python3-numpy)")
     lines = [line.strip() for line in output.splitlines() if "Error" in line] or ["no reason given"]
-    return (f"{blender.path}: Blender does not start ({lines[-1][:_MOST_TEXT]});"
+    return (f"{blender.path}: Blender does not start ({lines[-1][:_MAX_TEXT]});"
             f" {INSTALL_LIBRARIES}")

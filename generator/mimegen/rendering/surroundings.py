@@ -13,7 +13,7 @@ from mimegen.motion.quaternions import FloatArray
 
 SUFFIXES = (".exr", ".hdr")
 # The largest accepted file, in MiB.
-MOST_MIB = 512
+MAX_MIB = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,8 @@ def read_environment_map(what: str) -> EnvironmentMap:
     file = Path(what)
     if file.suffix and not file.is_file():
         raise RequestError(f"{title}: no such file")
-    if file.suffix and file.stat().st_size > MOST_MIB * 2**20:
-        raise RequestError(f"{title}: has more than {MOST_MIB} MiB; save it smaller")
+    if file.suffix and file.stat().st_size > MAX_MIB * 2**20:
+        raise RequestError(f"{title}: has more than {MAX_MIB} MiB; save it smaller")
     blender = require_blender(title)
     with scratch_folder() as folder:
         target = folder / "light.npz"

@@ -11,11 +11,11 @@ from mimegen.rendering.surroundings import SUFFIXES
 from mimegen.shots.config import WORLDS
 
 # JSON numbers above this are not exact in every program that reads a manifest.
-LARGEST_SEED = 2**53 - 1
+MAX_SEED = 2**53 - 1
 # Most seeds in one request.
-MOST_SEEDS = 100_000
+MAX_SEEDS = 100_000
 # A cue repeated more often makes a clip longer than any of the library.
-MOST_TIMES = 20
+MAX_TIMES = 20
 PLACE = "place"
 _LIGHT = ("light_azimuth", "light_elevation", "light_strength")
 
@@ -34,10 +34,10 @@ def seed_range(value: Any) -> range:
 def _checked_seeds(seeds: range, text: str) -> range:
     if not seeds or seeds.step != 1:
         raise ValueError(f"{text}: empty seed range; the end must exceed the start, as in 0:10")
-    if seeds[0] < 0 or seeds[-1] > LARGEST_SEED:
-        raise ValueError(f"{text}: seeds go up to {LARGEST_SEED}")
-    if len(seeds) > MOST_SEEDS:
-        raise ValueError(f"{text}: at most {MOST_SEEDS:,} seeds at once")
+    if seeds[0] < 0 or seeds[-1] > MAX_SEED:
+        raise ValueError(f"{text}: seeds go up to {MAX_SEED}")
+    if len(seeds) > MAX_SEEDS:
+        raise ValueError(f"{text}: at most {MAX_SEEDS:,} seeds at once")
     return seeds
 
 
@@ -65,8 +65,8 @@ def intensities(value: Any) -> Any:
 
 def frequencies(value: Any) -> Any:
     """Return the frequencies in ``2``, ``"1,2,4"`` or a list. Raises ValueError."""
-    return _numbers(value, int, (1, MOST_TIMES),
-                    f"whole numbers from 1 to {MOST_TIMES}, as 2 or 1,2,4")
+    return _numbers(value, int, (1, MAX_TIMES),
+                    f"whole numbers from 1 to {MAX_TIMES}, as 2 or 1,2,4")
 
 
 def _numbers(value: Any, kind: type, ends: tuple[float, float], expected: str) -> Any:

@@ -38,9 +38,9 @@ from mimegen.scenery.scenery import Scenery
 from mimegen.scenery.swept import CELL_M, Cells, Swept
 from mimegen.shots.camera import Camera
 
-# Performers are moved by multiples of STEP_M, at most FURTHEST_M.
+# Performers are moved by multiples of STEP_M, at most MAX_SHIFT_M.
 STEP_M = 0.5
-FURTHEST_M = 3.0
+MAX_SHIFT_M = 3.0
 # Cost of moving performers by a metre, in cubic metres of removed objects.
 METRE_COST = 0.25
 # Cost of each square of the floor that has a wall, or no ground, where performers are.
@@ -117,7 +117,7 @@ def changes_on_the_floor(laid: LaidSet, swept: Swept) -> SetClearing:
     first = _evaluated(floor_plan(laid, swept.top_m, reach), cells, cells, (0, 0))
     if first.cost == 0:
         return NONE
-    further = floor_plan(laid, swept.top_m, reach + round(FURTHEST_M / CELL_M))
+    further = floor_plan(laid, swept.top_m, reach + round(MAX_SHIFT_M / CELL_M))
     best = min([first, *_displacements(further, cells)], key=lambda place: place.cost)
     return SetClearing(_in_the_set(laid.scenery, best.shift),
                        tuple(sorted((thing.number, thing.copy) for thing in best.met)), best.doubts)
@@ -191,7 +191,7 @@ def _performer_squares() -> Cells:
 @lru_cache(maxsize=1)
 def _shifts() -> tuple[tuple[int, int], ...]:
     """Return the allowed displacements (X, Y) in squares, shortest first."""
-    step, most = round(STEP_M / CELL_M), round(FURTHEST_M / CELL_M)
+    step, most = round(STEP_M / CELL_M), round(MAX_SHIFT_M / CELL_M)
     ways = range(-most, most + 1, step)
     found = [(x, y) for x in ways for y in ways if 0 < np.hypot(x, y) <= most]
     return tuple(sorted(found, key=lambda way: (way[0]**2 + way[1]**2, way)))
@@ -289,7 +289,7 @@ def _other_copies(scenery: Scenery, number: int, out: Collection[int]) -> list[O
     thing = scenery.objects[number]
     kept = _kept_copies(thing, out)
     matrices = _copies(scenery, number) if kept else []
-    return [_alone(thing, matrices[copy], copy) for copy in kept]
+    return [_single_copy(thing, matrices[copy], copy) for copy in kept]
 
 
 def _copies(scenery: Scenery, number: int) -> list[FloatArray]:
@@ -307,7 +307,7 @@ def _copies(scenery: Scenery, number: int) -> list[FloatArray]:
     return [piece.matrix for piece in lay_out(probe)]
 
 
-def _alone(thing: Object, matrix: NDArray[np.float64], copy: int) -> Object:
+def _single_copy(thing: Object, matrix: NDArray[np.float64], copy: int) -> Object:
     """Return one copy of an object as a separate object with the pose ``matrix`` (4, 4)."""
     scale = np.linalg.norm(matrix[:3, :3], axis=0)
     turn = matrix[:3, :3] / scale

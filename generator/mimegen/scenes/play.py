@@ -93,7 +93,7 @@ class Play:
         actors = (who, 1 - who)[:len(used.parts)]
         for actor, part in zip(actors, used.parts, strict=True):
             self._things.check_free(actor, part, step, known)
-        self._things.check_there(who, step)
+        self._things.check_available(who, step)
         origins = self._origins(actors, used, step, known)
         parts = [self._keys(actor, part, origin, step)
                  for actor, part, origin in zip(actors, used.parts, origins, strict=True)]

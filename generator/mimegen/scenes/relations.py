@@ -21,7 +21,7 @@ NEAR_CM = 120.0
 AT_CM = 60.0
 FACING_DEG = 30.0
 BESIDE_DEG = 30.0
-SHORTEST_S = 0.3
+MIN_DURATION_S = 0.3
 
 
 def relations(trajectories: Sequence[Trajectory], marks: Mapping[str, Spot], duration: float
@@ -78,6 +78,6 @@ def _spans(true: NDArray[np.bool_], moments: FloatArray, duration: float, who: s
     """Yield the spans of at least SHORTEST_S in which ``true`` (F,) holds."""
     ends = np.r_[moments, duration]
     for first, last in spans(true):
-        if ends[last] - ends[first] >= SHORTEST_S:
+        if ends[last] - ends[first] >= MIN_DURATION_S:
             yield Interval(kind=RELATION, name=name, performer=who, target=target,
                            start_s=round(float(ends[first]), 3), end_s=round(float(ends[last]), 3))

@@ -60,7 +60,7 @@ class Things:
                     step, f"{known.name} needs the {side} hand, which has held the {holding.thing}"
                           f" since line {holding.line}; put it down or hand it over first")
 
-    def check_there(self, who: int, step: Step) -> None:
+    def check_available(self, who: int, step: Step) -> None:
         """Raise RequestError if a step takes with a full hand, or gives what is not held."""
         if step.takes and (who, step.hand) in self._hands:
             taken = self._hands[who, step.hand]

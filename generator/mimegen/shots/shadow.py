@@ -53,7 +53,7 @@ FILTER_PIXELS = 3.0
 # How far beyond the sun's shadow the sky's is drawn, and how far from the figure's centre the
 # shadow may reach.
 SURROUNDINGS_M = 0.7
-FARTHEST_M = 8.0
+MAX_DISTANCE_M = 8.0
 # The smallest visible step of a shadow.
 FAINTEST = 1.0 / 255.0
 # Directions processed at a time; more would not fit in the processor's cache.
@@ -304,8 +304,8 @@ def _grid(axes: NDArray[np.float32], sun: FloatArray,
         for direction in sun:
             landed = along - heights * np.float32(direction[axis] / direction[2])
             low, high = min(low, float(landed.min())), max(high, float(landed.max()))
-        low = max(low - SURROUNDINGS_M, middle - FARTHEST_M)
-        high = min(high + SURROUNDINGS_M, middle + FARTHEST_M)
+        low = max(low - SURROUNDINGS_M, middle - MAX_DISTANCE_M)
+        high = min(high + SURROUNDINGS_M, middle + MAX_DISTANCE_M)
         bounds.append((int(np.floor(low / cell_m)), int(np.ceil(high / cell_m))))
     (left, right), (front, back) = bounds
     return (left * cell_m, front * cell_m), (back - front + 1, right - left + 1)

@@ -8,14 +8,14 @@ from mimegen.base.errors import RequestError
 # A failure within this many seconds of the disk's return is attributed to its absence.
 AFTERWARDS_S = 15.0
 POLL_INTERVAL_S = 0.5  # seconds between two checks
-LONGEST_S = 1800.0  # seconds to wait at most
+MAX_WAIT_S = 1800.0  # seconds to wait at most
 
 
 class Disk:
     """A disk that may be unavailable; ``there`` checks it, by default it is always available."""
 
     def __init__(self, there: Callable[[], bool] = lambda: True,
-                 notify: Callable[[str], None] = lambda text: None, longest_s: float = LONGEST_S
+                 notify: Callable[[str], None] = lambda text: None, longest_s: float = MAX_WAIT_S
                  ) -> None:
         self._there, self._notify, self._longest_s = there, notify, longest_s
         self._back_at = float("-inf")

@@ -40,7 +40,7 @@ RUNNING = "running"
 SHOT_FACTS = "shot.json"
 WHOLE = "whole.json"
 # A shot that claims to have more frames is damaged.
-MOST_FRAMES = 10**7
+MAX_FRAMES = 10**7
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _describes_shot(facts: dict[str, Any]) -> bool:
     """Return whether a shot's facts are usable: a plausible number of frames, valid keys."""
     frames = facts.get("frames")
     keys = (facts.get(name) for name in ("character_key", "partner_character_key"))
-    return type(frames) is int and 0 < frames <= MOST_FRAMES and all(
+    return type(frames) is int and 0 < frames <= MAX_FRAMES and all(
         key is None or (isinstance(key, str) and is_content_key(key)) for key in keys)
 
 

@@ -16,7 +16,7 @@ from mimegen.study.responses import Id, Ids, Response, Sent, TaskAnswer, read_re
 from mimegen.study.settings import Task
 
 # In bytes. A saved file has about 100 KB.
-LARGEST_SAVED = 4 * 2**20
+MAX_SAVED = 4 * 2**20
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def saved_person(study: Study, path: Path) -> Person:
     """Read a file that a participant saved and sent. Raises RequestError if it is invalid."""
     try:
         with path.open("rb") as file:
-            text = file.read(LARGEST_SAVED + 1)
+            text = file.read(MAX_SAVED + 1)
         saved = Saved.model_validate_json(text)
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem

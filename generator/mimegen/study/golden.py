@@ -21,7 +21,7 @@ from mimegen.study.trials import Trial, pair_trial, trial_of
 # Variants by ease of recognition, the easiest first.
 EASIEST = ("base+aligned@0", "base+blank@0")
 # Highest plausible completeness rating of a clip that is described as another action.
-MOST_COMPLETE = 50.0
+MAX_COMPLETE = 50.0
 # Fields that mark the questions of attention checks and of practice.
 GOLDEN = "golden"
 PRACTICE = "practice"
@@ -41,7 +41,8 @@ class KnownQuestions:
         return {one.action for one in [*self.practice, *(one for one, _ in self.golden)]}
 
 
-def keep_apart(actions: Mapping[str, Takes], settings: Settings, seed: int) -> KnownQuestions:
+def reserve_questions(actions: Mapping[str, Takes], settings: Settings,
+                      seed: int) -> KnownQuestions:
     """Return the questions for practice and golden clips, those named in settings or drawn ones.
 
     Raises RequestError if a named clip has no question, or no action is left for other questions.
@@ -144,7 +145,7 @@ def _golden_ratings(question: Question, golden: Golden | None, questions: Sequen
                            " them, or set golden to 0 in --settings")
     trial, found = trial_of(question.model_copy(update={"answer": others[0]}), ("ratings",),
                             settings)
-    return trial.model_copy(update={"expected": {"completeness": (0.0, MOST_COMPLETE)}}), found
+    return trial.model_copy(update={"expected": {"completeness": (0.0, MAX_COMPLETE)}}), found
 
 
 def _other_answers(question: Question, questions: Sequence[Question], seed: int) -> list[str]:

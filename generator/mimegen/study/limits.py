@@ -4,7 +4,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 # In bytes.
-LARGEST_REQUEST = 16 * 1024
+MAX_REQUEST = 16 * 1024
 
 
 @dataclass

@@ -21,7 +21,7 @@ from mimegen.study.folder import (
     hidden_name,
     key_content,
 )
-from mimegen.study.golden import Asked, golden_trial, keep_apart, practice_trial
+from mimegen.study.golden import Asked, golden_trial, practice_trial, reserve_questions
 from mimegen.study.public import study_script
 from mimegen.study.settings import Settings, Task
 from mimegen.study.trials import WORDED, Trial, pair_trial, parse_tasks, trial_of
@@ -78,7 +78,7 @@ def _study(questions: Sequence[Question], tasks: tuple[Task, ...], request: Stud
         return Study(secret=secret, seed=seed, settings=settings, trials=book.trials, practice=(),
                      golden=(), lists=tuple(map(tuple, named))), list(book.questions.values())
     actions = by_action(questions)
-    kept = keep_apart(actions, settings, seed)
+    kept = reserve_questions(actions, settings, seed)
     practice = [book.name(practice_trial(one, tasks, questions, settings, seed))
                 for one in kept.practice]
     golden = [book.name(golden_trial(one, named, tasks, questions, settings, seed))

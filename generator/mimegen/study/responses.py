@@ -8,7 +8,7 @@ from mimegen.study.folder import Study
 from mimegen.study.settings import Task
 
 # In characters.
-LONGEST_TEXT = 500
+MAX_TEXT = 500
 Milliseconds = Annotated[int, Field(ge=0, le=24 * 3600 * 1000)]
 Count = Annotated[int, Field(ge=0, le=100_000)]
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~-]{1,128}$")]
@@ -23,7 +23,7 @@ class Sent(BaseModel):
 class TaskAnswer(Sent):
     """The answer to one task: ``text`` for free, ``option`` for choice and same, or ``ratings``."""
 
-    text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)] | None = None
+    text: Annotated[str, StringConstraints(max_length=MAX_TEXT)] | None = None
     option: Annotated[int, Field(ge=0)] | None = None
     ratings: dict[str, Annotated[float, Field(ge=0, le=100)]] | None = None
     rt_ms: Milliseconds

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mimegen.study.connections import REQUEST_TIMEOUT_S, address_key
 from mimegen.study.database import Database, Session
 from mimegen.study.folder import PUBLIC, Study
-from mimegen.study.limits import LARGEST_REQUEST, Limit
+from mimegen.study.limits import MAX_REQUEST, Limit
 from mimegen.study.origin import is_json, is_local_name, is_own
 from mimegen.study.public import completion, public_trial, session_order, study_script
 from mimegen.study.responses import Ids, Screen, read_response
@@ -203,7 +203,7 @@ async def _content(request: Request) -> Content:
         async with asyncio.timeout(REQUEST_TIMEOUT_S):
             async for chunk in request.stream():
                 body += chunk
-                if len(body) > LARGEST_REQUEST:
+                if len(body) > MAX_REQUEST:
                     raise HTTPException(413, "too large")
     except ClientDisconnect as gone:
         raise HTTPException(400, "not sent to its end") from gone

@@ -19,7 +19,7 @@ from mimegen.readers.text_to_motion.encoding import encoded
 from mimegen.writers.onskeleton import leg, on_skeleton
 
 # Largest believable shape coefficient (standard deviations).
-MOST_BETA = 3.0
+MAX_BETA = 3.0
 STIFFNESS_M = 0.01
 HUMANML_FPS = 20.0
 # Labels of joint centres and their roles; and the distance (m) of ears from the head's middle.
@@ -97,7 +97,7 @@ def _betas(body: SmplBody, skeleton: Skeleton, roles: Mapping[str, str]) -> Floa
     table = np.concatenate([np.array(rows), STIFFNESS_M * np.eye(body.shapes.shape[2])])
     found = np.linalg.lstsq(table, np.concatenate([wanted, np.zeros(body.shapes.shape[2])]),
                             rcond=None)[0]
-    return np.asarray(np.round(np.clip(found, -MOST_BETA, MOST_BETA), 4))
+    return np.asarray(np.round(np.clip(found, -MAX_BETA, MAX_BETA), 4))
 
 
 def _own_betas(body: SmplBody, skeleton: Skeleton) -> FloatArray | None:

@@ -11,7 +11,7 @@ from mimegen.base.errors import RequestError
 from mimegen.readers.blender_process import ReaderReply
 
 # If less than this fraction of a picture is visible, its alpha is assumed to mean something else.
-LEAST_VISIBLE = 0.02
+MIN_VISIBLE = 0.02
 
 
 def with_pictures(path: Path, read: ReaderReply) -> ReaderReply:
@@ -45,7 +45,7 @@ def _as_seen(data: bytes, table: NDArray[np.uint8] | None, cut_out: bool) -> byt
     """
     picture = Image.open(io.BytesIO(data))
     alpha = np.asarray(picture.convert("RGBA"))[..., 3] if "A" in picture.getbands() else None
-    cut_out = cut_out and alpha is not None and bool(np.mean(alpha > 0) > LEAST_VISIBLE)
+    cut_out = cut_out and alpha is not None and bool(np.mean(alpha > 0) > MIN_VISIBLE)
     if table is None and (cut_out or alpha is None):
         return data
     colors = np.asarray(picture.convert("RGB"))

@@ -18,10 +18,10 @@ from mimegen.readers.roles import find_roles
 IntArray = NDArray[np.int64]
 
 # A joint moves nothing if the sum of its weights is at most this.
-LEAST_WEIGHT = 0.01
+MIN_WEIGHT = 0.01
 # The end of a bone is not derived from its skin if the skin's middle is nearer to the joint than
 # this fraction of the skin's size.
-LEAST_LEAN = 0.01
+MIN_LEAN = 0.01
 # Factors to metres, in the order in which they are tried; the heights to which a factor must lead;
 # and the height to which a figure is scaled if none does. Heights in metres.
 USUAL_SCALES = (0.01, 0.1, 0.0254, 0.001, 0.3048, 100.0, 10.0, 39.37, 1000.0)
@@ -71,7 +71,7 @@ def one_tree(joints: FileJoints, weight: FloatArray, file: str) -> Tree:
     carried = np.zeros(len(names))
     np.add.at(carried, alias[alias >= 0], weight[alias >= 0])
     parents = np.where(joints.parents >= 0, alias[joints.parents], -1)
-    kept = _with_ancestors(carried > LEAST_WEIGHT, parents)
+    kept = _with_ancestors(carried > MIN_WEIGHT, parents)
     kept &= alias == np.arange(len(names))
     parents = _joined_roots(np.where(kept, parents, -1), kept, joints.heads, carried)
     order = _parents_first(parents, kept)
@@ -241,7 +241,7 @@ def _through(head: FloatArray, points: FloatArray, otherwise: FloatArray) -> Flo
         return otherwise
     direction = points.mean(axis=0) - head
     length = float(np.linalg.norm(direction))
-    if length < LEAST_LEAN * np.ptp(points, axis=0).max():
+    if length < MIN_LEAN * np.ptp(points, axis=0).max():
         return otherwise
     direction /= length
     return np.asarray(head + direction * ((points - head) @ direction).max())

@@ -13,8 +13,8 @@ from mimegen.manifest.row import Row
 
 # Limits of balance: a small to medium difference of means in standard deviations (Cohen's d), and
 # its counterpart for shares of levels (total variation).
-LARGEST_SHIFT = 0.25
-LARGEST_SHARE = 0.20
+MAX_SHIFT = 0.25
+MAX_SHARE = 0.20
 _SIDES = ("front", "left", "back", "right")
 # Fields of permutations that are not visible in clips.
 _NO_FACTORS = ("seed", "number", "redraws", "sha256")
@@ -94,7 +94,7 @@ def _balance(name: str, seen: Sequence[Value], unseen: Sequence[Value]) -> Balan
     difference = sum(abs(shares[0].get(level, 0) - shares[1].get(level, 0))
                      for level in {*shares[0], *shares[1]}) / 2
     return Balance(name, _listed(shares[0]), _listed(shares[1]), difference,
-                   difference <= LARGEST_SHARE)
+                   difference <= MAX_SHARE)
 
 
 def _of_numbers(name: str, seen: FloatArray, unseen: FloatArray) -> Balance:
@@ -104,7 +104,7 @@ def _of_numbers(name: str, seen: FloatArray, unseen: FloatArray) -> Balance:
     # Two constants that differ have no spread to compare with, so the difference counts as 1.
     difference = 0.0 if apart == 0 else apart / float(spread) if spread else float(np.sign(apart))
     return Balance(name, f"{seen.mean():.4g}", f"{unseen.mean():.4g}", difference,
-                   abs(difference) <= LARGEST_SHIFT)
+                   abs(difference) <= MAX_SHIFT)
 
 
 def _listed(shares: Mapping[str, float]) -> str:

@@ -8,7 +8,7 @@ from scipy import optimize, stats
 from mimegen.base.errors import RequestError
 
 # More pairs than this are not searched for.
-MOST_PAIRS = 10**9
+MAX_PAIRS = 10**9
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _pairs_over_actions(design: PowerDesign, low: int) -> int:
     each = max(1, low // design.actions // 2)
     while power_of(design, each * design.actions) < design.power:
         each += max(1, each // 200)
-        if each * design.actions > MOST_PAIRS:
+        if each * design.actions > MAX_PAIRS:
             raise RequestError(f"no number of pairs over {design.actions} actions reaches that"
                                " power; use more actions")
     return each * design.actions

@@ -17,7 +17,7 @@ from mimegen.evaluation.likeness.keyframes import ClipAppearance
 from mimegen.evaluation.likeness.nearness import NearestPair, Nearness
 
 # Most pairs that are shown.
-MOST_PAIRS = 40
+MAX_PAIRS = 40
 WITHIN = "#b3391f"
 BETWEEN = "#2b6ca3"
 NEW = "#3a3a3a"
@@ -35,8 +35,8 @@ def write_page(pairs: Sequence[NearestPair], redrawn: Sequence[NearestPair], nea
     publish(path, template.substitute(
         new=len(pairs), given=len(nearness.given), threshold=f"{nearness.threshold:.3f}",
         redrawn=len(redrawn), plot=_data(_plot(pairs, nearness)),
-        shown=min(len(nearest), MOST_PAIRS), pairs="".join(map(_pair, nearest[:MOST_PAIRS])),
-        again="".join(map(_pair, redrawn[:MOST_PAIRS])) or "<p>None was.</p>"))
+        shown=min(len(nearest), MAX_PAIRS), pairs="".join(map(_pair, nearest[:MAX_PAIRS])),
+        again="".join(map(_pair, redrawn[:MAX_PAIRS])) or "<p>None was.</p>"))
     return path
 
 

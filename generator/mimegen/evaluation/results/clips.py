@@ -16,11 +16,11 @@ from mimegen.evaluation.scoring import ScoredAnswer
 
 # Most clips on a page; their width in pixels, frames per second, quality (a higher CRF means
 # smaller files), and largest size in bytes.
-MOST = 12
+MAX_CLIPS = 12
 WIDTH = 240
 FPS = 10
 CRF = 33
-LARGEST = 400_000
+MAX_CLIP_BYTES = 400_000
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def failures(scored: Sequence[ScoredAnswer], folder: Path) -> list[Failure]:
     for answers in ranked:
         if not all(one.right for one in answers):
             found.setdefault(answers[0].question.action, answers)
-    return [_failure(answers, folder) for answers in [*found.values()][:MOST]]
+    return [_failure(answers, folder) for answers in [*found.values()][:MAX_CLIPS]]
 
 
 def _rank(answers: Sequence[ScoredAnswer]) -> tuple[float, int, bool, str]:
@@ -76,7 +76,7 @@ def _small(folder: Path, name: str) -> bytes | None:
             [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", *ffmpeg_input(clip),
              "-an", "-vf", f"fps={FPS},scale={WIDTH}:-2", "-pix_fmt", "yuv420p", "-crf", str(CRF),
              "-preset", "veryslow", "-movflags", "+faststart", target], capture_output=True)
-        if done.returncode or not target.is_file() or target.stat().st_size > LARGEST:
+        if done.returncode or not target.is_file() or target.stat().st_size > MAX_CLIP_BYTES:
             return None
         return target.read_bytes()
 

@@ -11,7 +11,7 @@ Table = dict[str, Any]
 # Distinguishable in gray, with color blindness (Okabe & Ito's colors), and by marker.
 LOOKS = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#cc79a7", "D"), ("#56b4e9", "v"),
          ("#e69f00", "P"), ("#5b5b5b", "X"), ("#8b6f00", "*"))
-MOST_MODELS = len(LOOKS)
+MAX_MODELS = len(LOOKS)
 # MIME's order, the easiest to recognise first; other variants follow.
 VARIANTS = ("base+blank@0", "base+aligned@0", "base+misaligned@0", "woman+blank@0",
             "adversarial+blank@0", "adversarial+aligned@0", "adversarial+misaligned@0",
@@ -26,7 +26,7 @@ def in_order(names: Sequence[str]) -> list[str]:
 
 def shares_plot(kinds: Sequence[Table], part: str, names: Sequence[str]) -> bytes:
     """Return a PNG of accuracies with intervals over actions: rows are parts, marks are models."""
-    shown = kinds[:MOST_MODELS]
+    shown = kinds[:MAX_MODELS]
     figure, axes = rows_of(names)
     step = 0.6 / len(shown)
     for number, (kind, (color, mark)) in enumerate(zip(shown, LOOKS, strict=False)):
@@ -51,7 +51,7 @@ def shares_plot(kinds: Sequence[Table], part: str, names: Sequence[str]) -> byte
 
 def contrasts_plot(kinds: Sequence[Table]) -> bytes:
     """Return a PNG of differences with intervals: rows are contrasts, marks are models."""
-    shown = kinds[:MOST_MODELS]
+    shown = kinds[:MAX_MODELS]
     names = list(dict.fromkeys(one["contrast"] for kind in shown for one in kind["contrasts"]))
     figure, axes = rows_of(names)
     axes.axvline(0, color="#555555", linewidth=1)

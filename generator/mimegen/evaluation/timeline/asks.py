@@ -13,7 +13,7 @@ from mimegen.manifest.timeline import LIES, PERFORMER, Hand, Interval, outermost
 # limbs by a tenth of a second), the least that must remain, the least distance between the starts
 # of two steps, and the longest step that viewers count as one.
 MARGIN_S = 0.15
-LEAST_S = 0.6
+MIN_DURATION_S = 0.6
 APART_S = 0.3
 MOMENT_S = 1.0
 # Limits between answers about size, in metres. An object whose size is within the margin (a
@@ -180,7 +180,7 @@ def _free(timeline: Sequence[Interval], side: str) -> Iterator[Span]:
 
 
 def _long(span: Span) -> bool:
-    return span[1] - span[0] >= LEAST_S + 2 * MARGIN_S
+    return span[1] - span[0] >= MIN_DURATION_S + 2 * MARGIN_S
 
 
 def _inner(span: Span) -> Span:

@@ -29,12 +29,12 @@ HIGHEST_M = 500.0
 # The ground is assumed to begin this far below the horizon, as a fraction of picture height.
 GROUND_FROM = 0.04
 # Smallest area of ground, as a fraction of the picture.
-LEAST_GROUND = 0.001
+MIN_GROUND = 0.001
 # If the horizon's row is less than this (from the top, as a fraction), much of what lies below it
 # is often no ground: walls, tables, water.
 HIGH_HORIZON = 0.4
 # Largest roll, in degrees; a photograph tilted further must be rotated upright first.
-MOST_ROLL_DEG = 1.5
+MAX_ROLL_DEG = 1.5
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def corners(text: str) -> tuple[tuple[float, float], ...]:
     except ValueError:
         found = ()
     if len(found) < 3 or not all(0 <= share <= 1 for corner in found for share in corner) or (
-            _area(found) < LEAST_GROUND):
+            _area(found) < MIN_GROUND):
         raise RequestError(f"--ground {text}: expected three or more corners X,Y of an area, as"
                            " fractions of width and height, as in '0,0.6 1,0.6 1,1 0,1'")
     return found
@@ -152,7 +152,7 @@ def guess_camera(photo: OpenedPhoto, hints: CameraHints) -> Guess:
     """
     view, reasons = _view(photo, hints.horizon)
     size = photo.image.size
-    if abs(view.roll_deg) > MOST_ROLL_DEG and hints.horizon is None:
+    if abs(view.roll_deg) > MAX_ROLL_DEG and hints.horizon is None:
         raise RequestError(f"{photo.path}: is tilted by {abs(view.roll_deg):.1f} degrees; rotate it"
                            " upright and crop it, or give --horizon ROW")
     height, height_reason = _camera_height(photo, view, hints)

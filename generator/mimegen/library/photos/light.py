@@ -10,7 +10,7 @@ from mimegen.compositing.color import LUMINANCE, Tint, bytes_to_linear
 # width follow van de Weijer, Gevers and Gijsenij, Edge-based color constancy (2007).
 POWER = 6
 WIDTH = 1.0
-LARGEST = 512  # longer side in pixels of the picture that is measured
+MAX_SIDE_PX = 512  # longer side in pixels of the picture that is measured
 BLOWN_OUT = 0.98  # linear light above which a channel counts as overexposed
 # Mean light of mimegen's own sets, drawn as photographs: a figure needs no tint at this value.
 USUAL = 0.30
@@ -22,7 +22,7 @@ BRIGHTEST = 1.6
 def measured_tint(image: Image.Image) -> Tint:
     """Return the factors (3,) on linear RGB that light a figure like a photograph."""
     small = image.convert("RGB")
-    small.thumbnail((LARGEST, LARGEST), Image.Resampling.BOX)
+    small.thumbnail((MAX_SIDE_PX, MAX_SIDE_PX), Image.Resampling.BOX)
     light = bytes_to_linear(np.asarray(small)).astype(float)
     # Overexposed pixels have lost their color.
     exposed = light.max(axis=-1) < BLOWN_OUT

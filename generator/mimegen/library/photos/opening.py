@@ -12,8 +12,8 @@ from PIL import ExifTags, Image, ImageOps
 from mimegen.base.errors import RequestError
 from mimegen.base.file_signatures import refuse_foreign
 from mimegen.compositing.pictures import (
-    MOST_MIB,
-    MOST_PIXELS,
+    MAX_MIB,
+    MAX_PIXELS,
     in_srgb,
     is_transparent,
     too_many_pixels,
@@ -22,9 +22,9 @@ from mimegen.compositing.pictures import (
 # Diagonal of a 36 x 24 mm film frame, to which "35 mm" focal lengths refer (CIPA DCG-001, Guideline
 # for Noting Digital Camera Specifications in Catalogs).
 FILM_DIAGONAL_MM = 43.267
-LEAST_WIDTH = 320  # in pixels
+MIN_WIDTH = 320  # in pixels
 # Larger ones are shrunk: no frame shows more detail, and every worker gets a copy.
-LARGEST = 6000
+MAX_SIDE_PX = 6000
 LARGEST_PANORAMA = 8192
 _MM_OF_UNIT = {2: 25.4, 3: 10.0}
 
@@ -43,15 +43,15 @@ class OpenedPhoto:
     shrunk: float = 1.0
 
 
-def open_photo(path: Path, largest: int = LARGEST) -> OpenedPhoto:
+def open_photo(path: Path, largest: int = MAX_SIDE_PX) -> OpenedPhoto:
     """Open a photograph, rotated by its EXIF, its longer side at most ``largest`` pixels.
 
     Raises RequestError, in one line, unless it is a single opaque picture of a usable size.
     """
     with _naming_file(path):
         refuse_foreign(path)
-        if path.stat().st_size > MOST_MIB * 2**20:
-            raise RequestError(f"{path}: is larger than {MOST_MIB} MiB; save a smaller version")
+        if path.stat().st_size > MAX_MIB * 2**20:
+            raise RequestError(f"{path}: is larger than {MAX_MIB} MiB; save a smaller version")
         with Image.open(path) as stored:
             _check(path, stored)
             focal, longer = exif_focal(stored), max(stored.size)
@@ -89,11 +89,11 @@ def _check(path: Path, stored: Image.Image) -> None:
     if pictures > 1 and stored.format != "MPO":
         raise RequestError(f"{path}: is animated or has pages; save one of its {pictures} pictures"
                            " as a file of its own")
-    if width * height > MOST_PIXELS:
+    if width * height > MAX_PIXELS:
         raise RequestError(f"{path}: {too_many_pixels()}")
-    if min(width, height) < LEAST_WIDTH / 2 or max(width, height) < LEAST_WIDTH:
+    if min(width, height) < MIN_WIDTH / 2 or max(width, height) < MIN_WIDTH:
         raise RequestError(f"{path}: is {width} x {height} pixels; a background must be at least"
-                           f" {LEAST_WIDTH} wide, preferably 2000")
+                           f" {MIN_WIDTH} wide, preferably 2000")
 
 
 def _refuse_transparent(path: Path, stored: Image.Image) -> None:

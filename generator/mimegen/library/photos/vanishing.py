@@ -18,9 +18,9 @@ from mimegen.motion.quaternions import FloatArray
 
 # Longer side in pixels of the picture searched for lines, the number of longest lines used, and the
 # shortest length used in units of the longer side.
-LARGEST = 1400
-MOST_LINES = 400
-LEAST_LENGTH = 0.02
+MAX_SIDE_PX = 1400
+MAX_LINES = 400
+MIN_LENGTH = 0.02
 # Tolerance in degrees of an edge's direction to its vanishing point: for the coarse search, and for
 # the final fit.
 SOUGHT_DEG = 2.5
@@ -43,8 +43,8 @@ SAME_ROW = 0.004
 ACROSS = 0.4
 # Fraction of all edges' length, and number of edges, that must point to one of the three vanishing
 # points.
-LEAST_SHARE = 0.55
-LEAST_LINES = 25
+MIN_SHARE = 0.55
+MIN_LINES = 25
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,15 @@ def straight_lines(image: Image.Image) -> FloatArray:
         raise RequestError("OpenCV, which finds the horizon, is not installed; run pip install"
                            " 'mimegen[photos]', or give --horizon ROW") from problem
     small = image.convert("L")
-    small.thumbnail((LARGEST, LARGEST), Image.Resampling.LANCZOS)
+    small.thumbnail((MAX_SIDE_PX, MAX_SIDE_PX), Image.Resampling.LANCZOS)
     found = cv2.createLineSegmentDetector().detect(np.asarray(small))[0]
     if found is None:
         return np.empty((0, 4))
     middle = np.array([small.width, small.height, small.width, small.height]) / 2
     lines = (found[:, 0].astype(float) + 0.5 - middle) / max(small.size)
     lengths = _lengths(lines)
-    order = np.argsort(-lengths, kind="stable")[:MOST_LINES]
-    return np.asarray(lines[order][lengths[order] >= LEAST_LENGTH])
+    order = np.argsort(-lengths, kind="stable")[:MAX_LINES]
+    return np.asarray(lines[order][lengths[order] >= MIN_LENGTH])
 
 
 def _lengths(lines: FloatArray) -> FloatArray:
@@ -100,14 +100,14 @@ def view_of_lines(lines: FloatArray, focal: float | None) -> PhotoView | None:
     Edges are as returned by ``straight_lines``. If ``focal``, in units of the longer side, is
     given, only the angles are estimated.
     """
-    if len(lines) < LEAST_LINES:
+    if len(lines) < MIN_LINES:
         return None
     edges = _Edges.of(lines)
     start = _sought(edges, FOCALS if focal is None else np.array([focal]))
     for spread in (SOUGHT_DEG, 1.2, FOUND_DEG):
         start = _refined(edges, start, focal, spread)
     pointing = edges.agreement(_axes(start), FOUND_DEG).max(axis=0) > 0.3
-    if pointing.sum() < LEAST_LINES or edges.weights[pointing].sum() < LEAST_SHARE:
+    if pointing.sum() < MIN_LINES or edges.weights[pointing].sum() < MIN_SHARE:
         return None
     return PhotoView(float(np.exp(start[0])), float(start[1]), float(start[2]), int(pointing.sum()))
 

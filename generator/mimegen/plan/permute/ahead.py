@@ -20,7 +20,7 @@ from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 
 # Numbers per process: starting a process takes as long as checking two takes.
-LEAST_EACH = 4
+MIN_PER_PROCESS = 4
 TOGETHER = 2  # numbers that a process gets at a time
 _own: list[Drawing] = []
 
@@ -45,7 +45,7 @@ def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], cou
     good = drawing.good
     numbers = [number for number in range(count) if not _is_known(drawing, number)]
     processes = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity")
-                    else os.cpu_count() or 1, len(numbers) // LEAST_EACH)
+                    else os.cpu_count() or 1, len(numbers) // MIN_PER_PROCESS)
     if processes < 2:
         return
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin,

@@ -37,7 +37,7 @@ _CLOSED = {"style", "mirror", MISLEADING, STANCE}
 
 
 # Of a seed written by the user; JSON readers do not agree on larger whole numbers.
-MOST_DIGITS = 9
+MAX_DIGITS = 9
 
 
 class NumberAxis(Strict):
@@ -219,7 +219,7 @@ def _value(name: str, text: str) -> Value:
     known = _known_words(axis, name)
     if known is not None and text not in known:
         raise RequestError(f"--fix {name}={text}: no such {name}{near_misses(text, known)}")
-    if name in (SEED, SET_SEED) and not (text.isdecimal() and len(text) <= MOST_DIGITS):
+    if name in (SEED, SET_SEED) and not (text.isdecimal() and len(text) <= MAX_DIGITS):
         raise RequestError(f"--fix {name}={text}: expected a whole number")
     return text
 

@@ -54,7 +54,7 @@ TURN_DEG = 90.0  # turn of the camera between the halves of a pair
 # Movements that retrace their own path look the same played backwards. Repetitive ones (skipping
 # rope, playing a guitar) are below this distance in metres; sitting down, throwing and walking are
 # above.
-LEAST_IRREVERSIBLE_M = 0.4
+MIN_IRREVERSIBLE_M = 0.4
 IRREVERSIBLE_FPS = 15.0  # frame rate at which positions are compared
 # The joints whose positions are compared; fingers and toes would only duplicate hands and feet.
 MOVING = ("hips", "head", *(f"{side}_{part}" for side in ("left", "right")
@@ -65,7 +65,7 @@ BASIC_EMOTIONS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness"
 ONE_HANDED = 0.75
 # And the other hand goes at most this fraction of its way, as seen from the chest: timelines leave
 # out the hand in most steps of both, and jumping jacks end with one hand at the hip.
-MOST_OF_OTHER_HAND = 0.7
+MAX_OF_OTHER_HAND = 0.7
 CHEST = "Spine2"
 # Two people whom a question can refer to by name.
 AGENTS = ("man", "woman")
@@ -333,7 +333,7 @@ def _reversed(drawing: PairDrawing, base: Declaration, attempt: int) -> Halves |
 def _shows_time(take: LibraryTake) -> bool:
     """Return whether a take looks different played backwards; False if it cannot be performed."""
     try:
-        return shown_backwards(take) >= LEAST_IRREVERSIBLE_M
+        return shown_backwards(take) >= MIN_IRREVERSIBLE_M
     except RequestError:
         return False
 
@@ -384,7 +384,7 @@ def shows_hand(take: LibraryTake) -> bool:
     moved = {hand: _path_length(motion, hand) for hand in OTHER_HAND}
     # What is mirrored is performed as written.
     hand = leading_hand(retold(take.timeline or (), mirror=take.mirror))
-    return hand is not None and moved[OTHER_HAND[hand]] <= MOST_OF_OTHER_HAND * moved[hand]
+    return hand is not None and moved[OTHER_HAND[hand]] <= MAX_OF_OTHER_HAND * moved[hand]
 
 
 def _path_length(motion: Motion, hand: Hand) -> float:

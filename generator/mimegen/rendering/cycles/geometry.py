@@ -5,7 +5,7 @@ import numpy as np
 
 from mimegen.base.files import publish
 from mimegen.groundtruth.job import GeometryJob
-from mimegen.groundtruth.kinds import LEAST_OPACITY
+from mimegen.groundtruth.kinds import MIN_OPACITY
 from mimegen.groundtruth.visible_surface import in_camera
 from mimegen.rendering.cycles.passes import NORMAL, LayerReader, begin_passes, unit_normals
 from mimegen.rendering.cycles.scene import place_camera
@@ -36,7 +36,7 @@ def render_geometry(job: GeometryJob) -> None:
 def _see_normals(job: GeometryJob, passes: bpy.types.Material) -> None:
     """Make rays record each surface's geometric normal, without bumps.
 
-    Materials less opaque than LEAST_OPACITY are made fully transparent. The rest of each material
+    Materials less opaque than MIN_OPACITY are made fully transparent. The rest of each material
     stays, so that a net keeps its holes. ``passes``, the material of figures, is removed.
     """
     for name, look in job.scenery.materials.items():
@@ -45,7 +45,7 @@ def _see_normals(job: GeometryJob, passes: bpy.types.Material) -> None:
         output = nodes.new("ShaderNodeOutputAOV")
         output.aov_name = NORMAL
         links.new(nodes.new("ShaderNodeNewGeometry").outputs["Normal"], output.inputs["Color"])
-        if look.opacity < LEAST_OPACITY:
+        if look.opacity < MIN_OPACITY:
             clear = nodes.new("ShaderNodeBsdfTransparent")
             links.new(clear.outputs[0], nodes["Material Output"].inputs["Surface"])
     bpy.data.materials.remove(passes)

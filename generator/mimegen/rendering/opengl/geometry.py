@@ -5,12 +5,12 @@ import numpy as np
 
 from mimegen.base.files import publish
 from mimegen.groundtruth.job import GeometryJob
-from mimegen.groundtruth.kinds import LEAST_OPACITY
+from mimegen.groundtruth.kinds import MIN_OPACITY
 from mimegen.groundtruth.visible_surface import Floats, in_camera
 from mimegen.rendering.opengl.context import checked
 from mimegen.rendering.opengl.light import give, uniform
 from mimegen.rendering.opengl.passes import view_values
-from mimegen.rendering.opengl.scenery import FARTHEST_M
+from mimegen.rendering.opengl.scenery import MAX_DISTANCE_M
 from mimegen.rendering.opengl.set_build import ATTRIBUTES, FORMAT, build_set
 from mimegen.store.passes import pack_arrays
 
@@ -64,7 +64,7 @@ def draw_geometry(context: moderngl.Context, job: GeometryJob) -> None:
 def _surface(context: moderngl.Context, job: GeometryJob) -> Floats:
     """Return normals in world coordinates and depth (H, W, 4), all 0 where no surface is seen.
 
-    Materials less opaque than LEAST_OPACITY are left out.
+    Materials less opaque than MIN_OPACITY are left out.
     """
     camera = job.camera
     size = (camera.width, camera.height)
@@ -73,12 +73,12 @@ def _surface(context: moderngl.Context, job: GeometryJob) -> Floats:
     target.use()
     target.clear()
     program = context.program(VERTEX, FRAGMENT)
-    give(program, view_values(camera, (0, 0, *size), FARTHEST_M))
+    give(program, view_values(camera, (0, 0, *size), MAX_DISTANCE_M))
     context.front_face = "cw"
     context.enable_only(moderngl.DEPTH_TEST)
     for name, corners in build_set(job).parts():
         material = job.scenery.materials[name]
-        if material.opacity < LEAST_OPACITY:
+        if material.opacity < MIN_OPACITY:
             continue
         uniform(program, "net").value = int(material.pattern == "net")
         give(program, {"size": material.size, "gap": material.gap})

@@ -15,7 +15,7 @@ from mimegen.motion.quaternions import FloatArray
 CELLS = 16
 # Facets are sampled on a grid of DIRECTIONS x DIRECTIONS.
 DIRECTIONS = 32
-LEAST_ROUGHNESS = 0.05
+MIN_ROUGHNESS = 0.05
 # Reflectance of glass and varnish at normal incidence.
 STRAIGHT = 0.04
 # Refractive index of glass.
@@ -32,7 +32,7 @@ def lobe_texture() -> bytes:
     the mean of the lobe's unit vectors.
     """
     at = (np.arange(CELLS) + 0.5) / CELLS
-    rows = [[_lobe(max(roughness, LEAST_ROUGHNESS), cosine) for cosine in at] for roughness in at]
+    rows = [[_lobe(max(roughness, MIN_ROUGHNESS), cosine) for cosine in at] for roughness in at]
     return np.array(rows, np.float16).tobytes()
 
 

@@ -52,50 +52,50 @@ def _look(mesh: Mesh, color: FloatArray | tuple[float, ...], normals: FloatArray
     return MeshLook(np.broadcast_to(color, size), np.broadcast_to(glow, size), shine, normals)
 
 
-def _plain(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
-    return _look(mesh, p["color"], normals, p["roughness"], metallic=p["metallic"])
+def _plain(mesh: Mesh, points: Mapping[str, Any], normals: FloatArray) -> MeshLook:
+    return _look(mesh, points["color"], normals, points["roughness"], metallic=points["metallic"])
 
 
-def _light(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
-    glow = np.array(p["color"]) * p["strength"]
+def _light(mesh: Mesh, points: Mapping[str, Any], normals: FloatArray) -> MeshLook:
+    glow = np.array(points["color"]) * points["strength"]
     return _look(mesh, (0.0, 0.0, 0.0), normals, 1.0, 0.0, glow=glow)
 
 
-def _picture(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
-    return _look(mesh, (1.0, 1.0, 1.0), normals, p["roughness"], metallic=p["metallic"])
+def _picture(mesh: Mesh, points: Mapping[str, Any], normals: FloatArray) -> MeshLook:
+    return _look(mesh, (1.0, 1.0, 1.0), normals, points["roughness"], metallic=points["metallic"])
 
 
-def _skin(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
-    base, redness = np.array(p["color"]), p["redness"]
+def _skin(mesh: Mesh, points: Mapping[str, Any], normals: FloatArray) -> MeshLook:
+    base, redness = np.array(points["color"]), points["redness"]
     own = mesh.attributes
     color = _mix(fractal(30.0 * own["rest"], 3.0), 0.9 * base, 1.1 * base)
     color = _mix(own["red"] * redness, color, base * [0.92, 0.52, 0.50])
     color = _mix(own["lips"] * (0.35 + 0.6 * redness), color, base * [0.72, 0.36, 0.38])
-    color = _mix(own["hairy"], color, 0.35 * base + 0.5 * np.array(p["hair_color"]))
+    color = _mix(own["hairy"], color, 0.35 * base + 0.5 * np.array(points["hair_color"]))
     color = _mix(own["nails"] * 0.7, color, np.minimum(1.0, base * [1.1, 0.95, 0.95]))
     return _look(mesh, color, normals, 0.52, 0.7 * DIELECTRIC)
 
 
-def _cloth(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
+def _cloth(mesh: Mesh, points: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     rest = mesh.attributes["rest"]
     # A picture is multiplied with the color.
-    base = np.ones(3) if "uv" in mesh.attributes else np.array(p["color"])
+    base = np.ones(3) if "uv" in mesh.attributes else np.array(points["color"])
     color = _mix(fractal(4.0 * rest, 2.0), 0.84 * base, 1.14 * base)
-    stretch = 9.0 * np.array(p["fold_stretch"])
-    steep = p["fold_height"] * stretch * slope(stretch * rest, 1.5, 1.2)
+    stretch = 9.0 * np.array(points["fold_stretch"])
+    steep = points["fold_height"] * stretch * slope(stretch * rest, 1.5, 1.2)
     folded = unit(normals - _across(steep, normals))
-    return _look(mesh, color, folded, p["roughness"], 0.4 * DIELECTRIC)
+    return _look(mesh, color, folded, points["roughness"], 0.4 * DIELECTRIC)
 
 
-def _hair(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
-    strand, base = mesh.attributes["strand"], np.array(p["color"])
+def _hair(mesh: Mesh, points: Mapping[str, Any], normals: FloatArray) -> MeshLook:
+    strand, base = mesh.attributes["strand"], np.array(points["color"])
     streaks = 0.5 * fractal(5.0 * strand, 2.0) + 0.5 * fractal(30.0 * strand, 2.0)
     color = _mix(_span(streaks, 0.35, 0.65), 0.55 * base, np.minimum(1.0, 1.5 * base))
     return _look(mesh, color, normals, 0.5, 0.6 * DIELECTRIC)
 
 
-def _eye(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
-    angle, iris, base = mesh.attributes["angle"], p["iris_deg"], np.array(p["color"])
+def _eye(mesh: Mesh, points: Mapping[str, Any], normals: FloatArray) -> MeshLook:
+    angle, iris, base = mesh.attributes["angle"], points["iris_deg"], np.array(points["color"])
     bright, dark = (np.minimum(1.0, factor * base) for factor in (1.7, 0.8))
     color = _mix(_span(angle, 12.0, iris * 0.8), bright, dark)
     color = _mix(_span(angle, iris - 4.0, iris - 1.0), color, 0.2 * base)
@@ -106,13 +106,13 @@ def _eye(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     return _look(mesh, color, -normals, 0.12, 1.2 * DIELECTRIC, glow=0.2 * color)
 
 
-def _painted(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> MeshLook:
+def _painted(mesh: Mesh, points: Mapping[str, Any], normals: FloatArray) -> MeshLook:
     rest, own = mesh.attributes["rest"], mesh.attributes["paint"]
-    dust = _span(fractal(7.0 * rest, 4.0), 0.5, 0.75) * p["wear"]
+    dust = _span(fractal(7.0 * rest, 4.0), 0.5, 0.75) * points["wear"]
     color = _mix(dust, own, own * [0.72, 0.70, 0.66])
-    steep = p["fold_height"] * 26.0 * slope(26.0 * rest, 2.0, 1.5)
+    steep = points["fold_height"] * 26.0 * slope(26.0 * rest, 2.0, 1.5)
     creased = unit(normals - _across(steep, normals))
-    return _look(mesh, color, creased, p["roughness"], metallic=p["metallic"])
+    return _look(mesh, color, creased, points["roughness"], metallic=points["metallic"])
 
 
 def _mix(share: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ from mimegen.rendering.opengl.voxels import Grid
 BEFORE = 0.6
 REACH = 1.5
 # With cells larger than this, in metres, objects would darken surfaces merely beside them.
-LARGEST_CELL_M = 0.4
+MAX_CELL_M = 0.4
 # The value in the ``matter`` texture of cells of walls and glow. Rays stop there but then use the
 # grid's light, which already includes these.
 A_BIT = 0.25
@@ -98,7 +98,7 @@ void main() {
 
 def resolves_near_things(cells: Cells) -> bool:
     """Return whether a set's cells are fine enough for shading by nearby objects."""
-    return cells.whole.cell_m < LARGEST_CELL_M
+    return cells.whole.cell_m < MAX_CELL_M
 
 
 def cell_maps(context: moderngl.Context, cells: Cells, volume: Volume

@@ -12,7 +12,7 @@ from mimegen.rendering.opengl.view import to_picture
 from mimegen.shots.camera import Camera
 from mimegen.shots.crop import Region, is_empty, seen_region
 
-FARTHEST_M = 200.0
+MAX_DISTANCE_M = 200.0
 
 VERTEX = """\
 #version 330
@@ -104,7 +104,7 @@ class OpenGLSurfaceRenderer:
 
     def _draw(self, camera: Camera, region: Region) -> SeenSurface:
         self._targets.begin((region[2] - region[0], region[3] - region[1]))
-        give(self._program, view_values(camera, region, FARTHEST_M))
+        give(self._program, view_values(camera, region, MAX_DISTANCE_M))
         # The picture's rows run downwards, which reverses the orientation of every face.
         self._context.front_face = "cw"
         self._context.enable_only(moderngl.DEPTH_TEST)

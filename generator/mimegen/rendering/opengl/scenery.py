@@ -61,7 +61,7 @@ from mimegen.shots.pixels import to_straight_srgb
 SAMPLERS = ("shadow_map", "volume", "lobes", "near_shares", "lamps_first", "lamps_rest",
             "far_map", "net_map")
 UNITS = {name: unit for unit, name in enumerate((*SAMPLERS, "floor_light", "floor_depth"))}
-FARTHEST_M = 20000.0
+MAX_DISTANCE_M = 20000.0
 # Nothing of a set is nearer to the camera, in metres. A near plane this far gives the depth buffer
 # enough precision to separate the floor from things that lie on it.
 NEAREST_M = 0.5
@@ -251,21 +251,21 @@ class _View:
     eye: FloatArray
     upright: bool
     shining: Collection[str] = ()
-    lowest: float = -FARTHEST_M
+    lowest: float = -MAX_DISTANCE_M
 
     @classmethod
     def of(cls, job: SetJob, shining: Collection[str]) -> "_View":
         """Return the upright view of the job's whole picture."""
         camera = job.camera
         whole = (0, 0, camera.width, camera.height)
-        return cls(whole, to_picture(camera, whole, FARTHEST_M, NEAREST_M),
+        return cls(whole, to_picture(camera, whole, MAX_DISTANCE_M, NEAREST_M),
                    np.array(camera.position), upright=True, shining=shining)
 
 
 def _mirrored(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
               lit: dict[str, Any]) -> FloorMirror:
     """Draw the set mirrored in the floor, without anything below FLOOR_M above the floor."""
-    mirror = FloorMirror(context, job.camera, FARTHEST_M, NEAREST_M)
+    mirror = FloorMirror(context, job.camera, MAX_DISTANCE_M, NEAREST_M)
     mirror.start()
     matrix = mirrored_at(lit["floor_level"])
     eye = moved(np.array(job.camera.position), matrix)
@@ -277,11 +277,11 @@ def _mirrored(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
 
 def _pixel_rays(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"]) -> PixelRays:
     """Return pixel rays for the camera, with the depths of solid parts drawn."""
-    rays = PixelRays(context, job.camera, (NEAREST_M, FARTHEST_M))
+    rays = PixelRays(context, job.camera, (NEAREST_M, MAX_DISTANCE_M))
     rays.start()
     context.front_face = "cw"
     context.enable_only(moderngl.DEPTH_TEST)
-    view = {"to_picture": _View.of(job, ()).to_picture, "lowest": -FARTHEST_M}
+    view = {"to_picture": _View.of(job, ()).to_picture, "lowest": -MAX_DISTANCE_M}
     _draw_depths(context, view, parts)
     return rays
 

@@ -34,7 +34,7 @@ FORMAT = "3f 3f 3f 3f 2f 1f"
 HAZE_M = 0.5
 # Size in metres of the tiles that floors and walls are divided into, and the most tiles per side.
 TILE_M = 2.0
-MOST_TILES = 40
+MAX_TILES = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def _level(plane: Plane, matrix: FloatArray, down: bool) -> NDArray[np.float32]:
 def _tiled(corners: FloatArray) -> ShapeMesh:
     """Divide a rectangle (4, 3) into tiles, because depths within large triangles are inexact."""
     along, across = corners[1] - corners[0], corners[3] - corners[0]
-    counts = [int(np.clip(np.ceil(np.linalg.norm(side) / TILE_M), 1, MOST_TILES))
+    counts = [int(np.clip(np.ceil(np.linalg.norm(side) / TILE_M), 1, MAX_TILES))
               for side in (along, across)]
     i, j = np.meshgrid(*(np.linspace(0, 1, count + 1) for count in counts), indexing="ij")
     places = corners[0] + i[..., None] * along + j[..., None] * across

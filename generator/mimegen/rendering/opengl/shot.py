@@ -43,7 +43,7 @@ SHADOW_CELLS = 512
 # radius of its penumbra, in metres.
 LIFT_M = 0.012
 PENUMBRA_M = 0.012
-FARTHEST_M = 200.0
+MAX_DISTANCE_M = 200.0
 # Two triangles at Z = 0, which hide the parts of figures below the ground.
 GROUND = 100.0 * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, -1, 0], [1, 1, 0], [-1, 1, 0]],
                           np.float32)
@@ -163,7 +163,7 @@ class RasterStage:
         """Draw a region of the picture: premultiplied linear RGBA (h, w, 4), top row first."""
         size = (region[2] - region[0], region[3] - region[1])
         self._targets.begin(size)
-        matrix = to_picture(camera, region, FARTHEST_M)
+        matrix = to_picture(camera, region, MAX_DISTANCE_M)
         for program in self._programs.values():
             give(program, {"to_picture": matrix, "eye": np.array(camera.position)})
         # The picture's rows run downwards, which reverses the orientation of every face.

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 Arrays = dict[str, NDArray[Any]]
 
 LINEAR = 1
-SHORTEST_BONE_M = 1e-3
-LEAST_TAIL_M = np.array([0.0, 0.0, 2e-3])
+MIN_BONE_M = 1e-3
+MIN_TAIL_M = np.array([0.0, 0.0, 2e-3])
 
 
 def main(source: Path, target: Path) -> None:
@@ -66,8 +66,8 @@ def _armature(header: dict[str, Any], arrays: Arrays) -> Any:
                                         arrays["tails"], strict=True):
         bone = data.edit_bones.new(name)
         # Blender deletes bones without length.
-        short = np.linalg.norm(tail - head) < SHORTEST_BONE_M
-        bone.head, bone.tail = head, head + LEAST_TAIL_M if short else tail
+        short = np.linalg.norm(tail - head) < MIN_BONE_M
+        bone.head, bone.tail = head, head + MIN_TAIL_M if short else tail
         bone.parent = data.edit_bones[header["names"][parent]] if parent >= 0 else None
     bpy.ops.object.mode_set(mode="OBJECT")
     return armature

@@ -24,7 +24,7 @@ Look = tuple[str, tuple[float, ...], bool]
 # The first bytes of PNG and JPEG files.
 PICTURE_STARTS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
 # Tints nearer to white than this, in each channel, are ignored.
-LEAST_TINT = 0.01
+MIN_TINT = 0.01
 # Shader nodes from which a material is read; the first kind that it has counts.
 SHADERS = ("BSDF_PRINCIPLED", "BSDF_DIFFUSE", "EMISSION", "BACKGROUND")
 
@@ -248,7 +248,7 @@ def _picture_number(
         pictures[look] = len(pictures)
         arrays[f"picture_{pictures[look]}"] = data
         header["cut_out"].append(look[2])
-        if np.any(np.abs(np.array(look[1]) - 1) > LEAST_TINT):
+        if np.any(np.abs(np.array(look[1]) - 1) > MIN_TINT):
             arrays[f"tint_{pictures[look]}"] = _table(look[1])
     return pictures[look]
 

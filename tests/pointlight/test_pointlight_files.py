@@ -21,6 +21,7 @@ from mimegen.library.cast import cast_member, seen_key
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
+from mimegen.manifest.file import read_manifest
 from mimegen.motion import Skeleton
 from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
@@ -431,3 +432,26 @@ def test_a_montages_row_counts_what_is_on_it(tmp_path: Path) -> None:
     assert (row["width"], row["height"]) == Image.open(tmp_path / "x.png").size == (192, 64)
     assert row["frames"] == len(row["frame_indices"]) == 8 and row["frame_indices"][-1] == 59
     assert not row.get("timeline")
+
+
+@pytest.mark.parametrize(("formats", "endings"), [
+    ("none", {".mp4", ".csv"}), ("gif", {".mp4", ".csv", ".gif"}),
+    ("all", {".mp4", ".csv", ".gif", ".npz", ".png", ".txt"})])
+def test_a_folder_gets_the_formats_that_are_asked_for(tmp_path: Path, formats: str,
+                                                      endings: set[str]) -> None:
+    done = invoke("pointlight", "--walker", "--fps", 10, "--size", "32x32", "--formats", formats,
+                  "--out", tmp_path / "set")
+    assert done.exit_code == 0, done.output
+    [row] = read_manifest(tmp_path / "set")
+    made = {file.suffix for file in (tmp_path / "set").iterdir() if file.stem == row.sample_id}
+    assert made - {""} == endings
+    assert (tmp_path / "set" / row.sample_id).is_dir() == (formats == "all")
+
+
+@pytest.mark.parametrize(("out", "formats", "said"), [
+    ("set", "gfi", "no such format (did you mean gif"), ("x.gif", "png", "is one file")])
+def test_formats_that_do_not_fit_are_refused(tmp_path: Path, out: str, formats: str, said: str
+                                             ) -> None:
+    done = invoke("pointlight", "--walker", "--formats", formats, "--out", tmp_path / out)
+    assert done.exit_code == 2 and said in done.stderr
+    assert [*tmp_path.iterdir()] == []

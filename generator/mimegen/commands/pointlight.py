@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from mimegen.base.counted import counted
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.commands.common import (
     DONE,
     blender_option,
@@ -17,7 +17,6 @@ from mimegen.commands.common import (
     warn,
 )
 from mimegen.commands.conditions import (
-    UPRIGHT,
     Condition,
     azimuths_of,
     conditions_of,
@@ -34,7 +33,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.gait_take import GaitTake
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take, user_take
-from mimegen.manifest.row import Row
+from mimegen.manifest.row import UPRIGHT, Row
 from mimegen.plan.front import CameraDirection
 from mimegen.pointlight.filming import source_fps
 from mimegen.pointlight.landmarks import dot_sets
@@ -43,6 +42,7 @@ from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import DotScene, make_stimulus
 from mimegen.production.displays import (
+    FORMATS,
     WRITERS,
     cast_scene,
     check_target,
@@ -63,7 +63,8 @@ IN_PLACE: dict[str, Any] = {"treadmill": True, "cycles": 1.0}
 
 HEADINGS = {
     "Input and output": (
-        "actions", "take", "seed", "hand", "partner", "character", "libraries", "blender", "out"),
+        "actions", "take", "seed", "hand", "partner", "character", "libraries", "blender", "out",
+        "formats"),
     "The walker, and other gaits": ("walker", "affect", "grid", *GAIT),
     "The dots": (
         "name", "manipulations", "conditions", "dots", "add", "style", "dots_seed", "dot_diameter",
@@ -102,6 +103,9 @@ HEADINGS = {
 @click.option("--display", "--preset", "name", default=STANDARD, show_default=True,
               metavar="NAME|FILE", help="Display preset, a name (mimegen list displays) or a YAML"
                                         " file.")
+@click.option("--formats", metavar="F[,F]|all", default="all",
+              help="Formats to write into a folder beside MP4, CSV and the manifest:"
+                   f" {', '.join(FORMATS)}, or none.  [default: all]")
 @click.option("-m", "--manipulate", "manipulations", multiple=True,
               metavar="NAME[=VALUE][/KEY=VALUE]",
               help="Manipulation of the dots, applied in the order given; may be repeated:"
@@ -161,7 +165,7 @@ def pointlight_command(
     add: str | None, size: str | None,
     character: str | None, seed: int, dots_seed: int, libraries: tuple[Path, ...],
     reading: ReadOptions, walker: bool, affect: str | None, grid: str | None,
-    hand: HandName | None, **options: Any,
+    hand: HandName | None, formats: str, **options: Any,
 ) -> int:
     """Make point-light displays of actions, walkers and files."""
     actions = actions or (WALK if walker else None)
@@ -181,6 +185,7 @@ def pointlight_command(
         azimuths = "front"
     views = azimuths_of(azimuths)
     check_target(out)
+    chosen_formats = _formats(formats, out)
     _check_room(out, len(wanted) * len(views))
     if file is None:
         for _, one in wanted:
@@ -201,12 +206,27 @@ def pointlight_command(
         lambda number: make_stimulus(trials[number].scene, trials[number].display, dots_seed))
     made = set()
     for trial, display in zip(trials, displays, strict=True):
-        row = write_display(make_stimulus(trial.scene, display, dots_seed), out)
+        row = write_display(make_stimulus(trial.scene, display, dots_seed), out,
+                            chosen_formats)
         made.add(row.sample_id)
         _show(row)
     if not out.suffix:
         _list_trials(out, None if grid is None else made)
     return DONE
+
+
+def _formats(text: str, out: Path) -> Collection[str]:
+    """Return the formats that a folder gets. Raises RequestError for unknown ones, and for a file.
+    """
+    if text == "all":
+        return FORMATS
+    if out.suffix:
+        raise RequestError(f"--formats {text}: --out {out} is one file, whose ending is its format")
+    names = [] if text == "none" else [name.strip().lower() for name in text.split(",")]
+    for name in names:
+        if name not in (*FORMATS, "mp4", "csv"):
+            raise RequestError(f"--formats {name}: no such format{near_misses(name, FORMATS)}")
+    return names
 
 
 def _list_trials(out: Path, names: Collection[str] | None) -> None:

@@ -1,7 +1,7 @@
 """Make point-light displays of takes, castings and markers, and write them to files."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -117,18 +117,24 @@ WRITERS: dict[str, Callable[[Stimulus, Path], None]] = {
     ".mp4": write_mp4, ".gif": outputs.write_gif, ".png": outputs.write_montage,
     ".csv": outputs.write_csv, ".npz": outputs.write_npz, ".txt": outputs.write_data3d,
 }
+FRAMES = "frames"
+# A folder always gets the MP4, which its rows describe, and the CSV, which experiment.py shows.
+ALWAYS = (".mp4", ".csv")
+# What else it gets.
+FORMATS = (*(ending[1:] for ending in WRITERS if ending not in ALWAYS), FRAMES)
 CODECS = {".mp4": CODEC, ".gif": "GIF", ".png": "PNG"}
 
 
-def write_display(stimulus: Stimulus, target: Path) -> Row:
+def write_display(stimulus: Stimulus, target: Path, formats: Collection[str] = FORMATS) -> Row:
     """Write a display to a file in the format of its suffix, with its row as JSON beside it.
 
-    A path without a suffix is a folder, which gets every format: see ``write_folder``. Returns the
-    row. Raises RequestError if the suffix is unknown or the target cannot be written.
+    A path without a suffix is a folder, which gets MP4, CSV and ``formats``: see
+    ``write_folder``. Returns the row. Raises RequestError if the suffix is unknown or the target
+    cannot be written.
     """
     check_target(target)
     if not target.suffix:
-        return write_folder(stimulus, target)
+        return write_folder(stimulus, target, formats)
     ending = target.suffix.lower()
     WRITERS[ending](stimulus, target)
     shown = outputs.as_gif(stimulus) if ending == ".gif" else stimulus
@@ -157,16 +163,18 @@ def check_target(target: Path) -> None:
                            " folder (a name without an ending)")
 
 
-def write_folder(stimulus: Stimulus, out: Path) -> Row:
-    """Write a display in all formats, as frames, and as the windows of its sample, with rows.
+def write_folder(stimulus: Stimulus, out: Path, formats: Collection[str] = FORMATS) -> Row:
+    """Write a display as MP4, as CSV, in further formats, and as the windows of its sample.
 
     ``out``/manifest.jsonl gets one row for the clip and one for each window. Returns the clip's
     row.
     """
     name = stimulus.name
     for suffix, writer in WRITERS.items():
-        writer(stimulus, out / f"{name}{suffix}")
-    outputs.write_frames(stimulus, out / name / "frames")
+        if suffix in ALWAYS or suffix[1:] in formats:
+            writer(stimulus, out / f"{name}{suffix}")
+    if FRAMES in formats:
+        outputs.write_frames(stimulus, out / name / FRAMES)
     clip = out / f"{name}.mp4"
     row = with_record(clip, _row(display_facts(stimulus), stimulus.moments, name, clip, clip.name))
     windows = [

@@ -148,6 +148,20 @@ def test_factors_are_asked_with_their_values(grid: Path, tmp_path: Path) -> None
         assert f"A. {one['options'][0]}" in one["prompt"]
 
 
+def test_no_display_is_asked_for_what_its_manipulations_contradict(tmp_path: Path) -> None:
+    done = invoke("pointlight", "--walker", "--grid", "direction=-90,90;mirrored=no,yes", "--size",
+                  "64x64", "--fps", "12", "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    target = tmp_path / "q.jsonl"
+    done = invoke("questions", tmp_path, "--format", "factor", "--no-verify", "--out", target)
+    assert done.exit_code == 0, done.output
+    asked = [json.loads(line) for line in target.read_text().splitlines()]
+    cells = {factor: sorted(one["variant"] for one in asked if one["asks"] == factor)
+             for factor in ("direction", "mirrored")}
+    assert cells["direction"] == ["direction=-90, mirrored=no", "direction=90, mirrored=no"]
+    assert len(cells["mirrored"]) == 4
+
+
 def test_grids_of_other_factors_in_one_folder_are_asked_each_with_their_own_values(tmp_path: Path
                                                                                    ) -> None:
     for grid in ("direction=-90,90", "inverted=no,yes", "direction=0,180;inverted=no,yes"):

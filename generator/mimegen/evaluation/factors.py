@@ -21,6 +21,11 @@ from mimegen.manifest.row import Row
 DIRECTION = "direction"
 # The direction of a walker in the picture, by the azimuth of the view in degrees.
 DIRECTION_NAMES = {0: "towards you", 90: "to the left", 180: "away from you", 270: "to the right"}
+# Manipulations of a display under which it does not look as its factor's value says.
+CONTRADICTED = {
+    DIRECTION: {"mirrored", "reversed", "rotated", "turning"},
+    "azimuth": {"mirrored", "rotated", "turning"},
+    "phase": {"mirrored", "reversed"}, "speed": {"speed"}, "cadence": {"speed"}}
 # Factors with more values are not asked about: too many options.
 MAX_VALUES = 9
 
@@ -68,8 +73,9 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
                      ) -> list[Question]:
     """Return a question about every display of a grid, for each factor in ``A,B`` or ``all``.
 
-    The options are the factor's values in ascending order. Raises RequestError if no row belongs to
-    a grid, and for a factor that does not vary.
+    The options are the factor's values in ascending order. Factors that a display's manipulations
+    contradict are left out, as the direction of one that is mirrored. Raises RequestError if no row
+    belongs to a grid, and for a factor that does not vary.
     """
     asked = [row for row in rows if row.grid]
     grids = _grids(asked)
@@ -79,7 +85,7 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
     for row in asked:
         subject = subject_of_row(row, known, "label")
         grid = grids[_axes(row)]
-        for factor in (name for name in names if name in grid.values):
+        for factor in (name for name in names if name in grid.values and _is_seen(name, row)):
             values, words = grid.values[factor], wording.words(factor)
             options = _named(values, words.values or grid.value_names.get(factor, {}))
             answer = options[values.index(spelled((row.grid or {})[factor]))]
@@ -95,6 +101,12 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
                 frames=sampling.frames(row.frames, row.fps) if sampling else None,
                 versions=versions(wording.about)))
     return named_by_content(made)
+
+
+def _is_seen(factor: str, row: Row) -> bool:
+    """Return whether a display looks as the value of its factor says."""
+    made = {step.get("name") for step in row.manipulations or ()}
+    return not made & CONTRADICTED.get(factor, set())
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,75 @@ def test_dots_are_where_the_display_has_them(grid: Path, script: SimpleNamespace
     assert np.isfinite(np.concatenate(dots)).all()
 
 
+# What the experiment asks of PsychoPy; every drawn array of dots is printed with its background.
+PSYCHOPY = """
+import sys, types
+def module(name, **parts):
+    sys.modules[f"psychopy.{name}"] = types.SimpleNamespace(**parts)
+    setattr(sys.modules["psychopy"], name, sys.modules[f"psychopy.{name}"])
+class Window:
+    def __init__(self, size, color, **more): self.color = color
+    def flip(self): pass
+    def close(self): pass
+class TextStim:
+    def __init__(self, window, text, color, **more):
+        assert list(color) == [-1 if sum(window.color) > 0 else 1] * 3
+    def draw(self): pass
+class ElementArrayStim:
+    def __init__(self, window, **more): self.window = window
+    def draw(self):
+        shown = self.opacities > 0
+        colors = self.colors[shown].round(2)
+        print(len(colors), self.sizes[shown].round(3).max(), self.window.color,
+              colors.min(0).tolist(), colors.max(0).tolist())
+class Clock:
+    time = 0.0
+    def getTime(self):
+        self.time += 5.0
+        return self.time
+module("visual", Window=Window, TextStim=TextStim, ElementArrayStim=ElementArrayStim)
+module("core", Clock=Clock, wait=lambda seconds: None, quit=lambda: None)
+module("event")
+"""
+
+
+def shown_in_psychopy(folder: Path, fake: Path, *arguments: str) -> dict[str, str]:
+    """What is drawn of each condition, where one frame of each display is drawn."""
+    (fake / "psychopy").mkdir()
+    (fake / "psychopy" / "__init__.py").write_text(PSYCHOPY)
+    done = subprocess.run(
+        [sys.executable, folder / EXPERIMENT, "--simulate", "--factor", "condition", *arguments],
+        capture_output=True, text=True, timeout=60, check=True,
+        env=os.environ | {"PYTHONPATH": str(fake)})
+    with (folder / "answers_test.csv").open(newline="") as file:
+        shown = [row["shown"] for row in csv.DictReader(file)]
+    return dict(zip(shown, done.stdout.splitlines(), strict=True))
+
+
+def test_the_script_draws_dots_in_their_colors_and_sizes(tmp_path: Path) -> None:
+    done = invoke("pointlight", "--action", "boxing", "--conditions",
+                  "upright,polarity=dark,contrast=0.3,color=#ff0000", "--fps", "2",
+                  "--dot-diameter", "6px", "--pixels-per-degree", "20", "--out", tmp_path / "set")
+    assert done.exit_code == 0, done.output
+    drawn = shown_in_psychopy(tmp_path / "set", tmp_path, "--pixels-per-degree", "40")
+    assert len({*drawn.values()}) == 4
+    # A dot of 6 of 20 pixels a degree has 12 of 40.
+    black, white = "[-1.0, -1.0, -1.0]", "[1.0, 1.0, 1.0]"
+    assert drawn["upright"] == f"13 12.0 {black} {white} {white}"
+    assert drawn["color=#ff0000"] == f"13 12.0 {black} {'[1.0, -1.0, -1.0] ' * 2}".strip()
+    assert drawn["polarity=dark"].endswith(f"{black} {black}")
+    assert drawn["polarity=dark"] != drawn["upright"]
+
+
+def test_the_script_refuses_displays_that_it_cannot_draw(tmp_path: Path) -> None:
+    done = invoke("pointlight", "--action", "boxing", "--conditions", "upright,stick",
+                  "--fps", "2", "--out", tmp_path / "set")
+    assert done.exit_code == 0, done.output
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        shown_in_psychopy(tmp_path / "set", tmp_path)
+    assert "is drawn as a stick, and this experiment draws dots" in refused.value.stderr
+
+
 def test_the_script_explains_itself_without_psychopy(grid: Path) -> None:
     done = subprocess.run([sys.executable, grid / EXPERIMENT, "--help"], capture_output=True,
                           text=True, timeout=60, check=True)

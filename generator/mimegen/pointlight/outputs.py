@@ -12,6 +12,7 @@ from mimegen.base.arrays import ByteArray
 from mimegen.base.files import publish
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.drawing import montage, pictures
+from mimegen.pointlight.record import hex_color
 from mimegen.pointlight.sample import sample_windows
 from mimegen.pointlight.stimulus import Stimulus
 
@@ -64,20 +65,24 @@ def sheet_facts(stimulus: Stimulus, numbers: list[int], columns: int) -> dict[st
 
 
 def write_csv(stimulus: Stimulus, target: Path) -> None:
-    """Write one line per frame and dot: pixels, degrees from the middle, depth, diameter, strength.
+    """Write a line for each frame and dot: place in pixels and in degrees from the middle, depth,
+    diameter, strength (opacity) and color.
     """
     dots = stimulus.dots
     frames = np.repeat(np.arange(dots.frames), dots.count)
     numbers = np.concatenate([
         (frames / stimulus.display.fps)[:, None], dots.positions[..., :2].reshape(-1, 2),
         _degrees(stimulus).reshape(-1, 2), dots.positions[..., 2].reshape(-1, 1),
-        stimulus.diameters.reshape(-1, 1), dots.strengths.reshape(-1, 1)], axis=1)
+        stimulus.diameters.reshape(-1, 1), dots.strengths.reshape(-1, 1),
+        stimulus.diameters.reshape(-1, 1) / stimulus.display.degree_pixels], axis=1)
+    colors = [hex_color(color) for color in stimulus.colors]
     columns = zip(frames, dots.names * dots.frames, np.tile(dots.performers, dots.frames),
-                  dots.visible.ravel().astype(int), np.round(numbers, 5).tolist(), strict=True)
+                  dots.visible.ravel().astype(int), np.round(numbers, 5).tolist(),
+                  colors * dots.frames, strict=True)
     lines = ["frame,dot,performer,visible,time_s,x_px,y_px,x_deg,y_deg,depth_m,diameter_px,"
-             "strength",
-             *(f"{frame},{name},{performer},{visible},{','.join(map(str, values))}"
-               for frame, name, performer, visible, values in columns)]
+             "strength,diameter_deg,color",
+             *(f"{frame},{name},{performer},{visible},{','.join(map(str, values))},{color}"
+               for frame, name, performer, visible, values, color in columns)]
     publish(target, ("\n".join(lines) + "\n").encode())
 
 

@@ -131,10 +131,11 @@ def _light_facts(stimulus: Stimulus) -> dict[str, Any]:
         "dot_luminance": fore, "background_luminance": round(back, 5),
         "weber_contrast": weber, "michelson_contrast": michelson,
         "color_by": stimulus.display.color_by,
-        "colors": [_hex(color) for color in np.unique(stimulus.colors, axis=0)],
-        "background_color": _hex(stimulus.background),
+        "colors": [hex_color(color) for color in np.unique(stimulus.colors, axis=0)],
+        "background_color": hex_color(stimulus.background),
     }
 
 
-def _hex(linear: FloatArray) -> str:
+def hex_color(linear: FloatArray) -> str:
+    """Return a color (3,) of linear light as sRGB, such as ``#ff8000``."""
     return "#" + "".join(f"{value:02x}" for value in to_srgb(linear))

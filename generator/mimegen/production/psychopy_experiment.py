@@ -21,7 +21,7 @@ import numpy as np
 FIXATION_S = 0.5  # seconds that the cross is shown before each display
 # Columns of trials.csv that describe a display; all others are factors.
 DESCRIBES = ("file", "action", "take", "seed", "azimuth_deg", "dots_seed", "duration_s", "fps",
-             "frames", "labels")
+             "frames", "labels", "display_style", "background_color")
 # Values are chosen with the keys 1 to 9.
 MAX_VALUES = 9
 ANSWERS = ("trial", "file", "factor", "shown", "answer", "right", "seconds")
@@ -55,9 +55,9 @@ def order_of(trials: list[Trial], repeats: int, seed: str) -> list[Trial]:
 
 
 def read_dots(file: Path, pixels_per_degree: float) -> list[np.ndarray[Any, Any]]:
-    """Return each frame's visible dots (N, 4): x, y and diameter in pixels, and contrast.
+    """Return each frame's visible dots (N, 7): x, y and diameter in pixels, opacity, and color.
 
-    The origin is the centre of the picture; Y points up.
+    The origin is the centre of the picture; Y points up. Colors are PsychoPy's, from -1 to 1.
     """
     with file.open(newline="", encoding="utf-8") as opened:
         rows = list(csv.DictReader(opened))
@@ -67,8 +67,27 @@ def read_dots(file: Path, pixels_per_degree: float) -> list[np.ndarray[Any, Any]
         if row["visible"] == "1":
             frames[int(row["frame"])].append([
                 float(row["x_deg"]) * pixels_per_degree, float(row["y_deg"]) * pixels_per_degree,
-                float(row["diameter_px"]), float(row["strength"])])
-    return [np.array(frame, float).reshape(-1, 4) for frame in frames]
+                float(row["diameter_deg"]) * pixels_per_degree, float(row["strength"]),
+                *color_of(row["color"])])
+    return [np.array(frame, float).reshape(-1, 7) for frame in frames]
+
+
+def color_of(text: str) -> list[float]:
+    """Return a color such as #ff8000 as PsychoPy's red, green and blue, from -1 to 1."""
+    return [int(text[place:place + 2], 16) / 127.5 - 1 for place in (1, 3, 5)]
+
+
+def refuse_other_styles(trials: list[Trial]) -> None:
+    """Stop before an experiment whose displays are more than the dots that it can draw."""
+    for trial in trials:
+        if trial["display_style"] != "dots":
+            raise SystemExit(f"{trial['file']}: is drawn as a {trial['display_style']}, and this"
+                             " experiment draws dots; show the videos instead")
+
+
+def ink_on(background: Any) -> list[float]:
+    """Return the color, black or white, of text on a background."""
+    return [-1.0] * 3 if float(np.mean(background)) > 0 else [1.0] * 3
 
 
 def show(window: Any, dots: list[np.ndarray[Any, Any]], fps: float) -> None:
@@ -77,14 +96,16 @@ def show(window: Any, dots: list[np.ndarray[Any, Any]], fps: float) -> None:
 
     most = max(len(frame) for frame in dots)
     stimulus = visual.ElementArrayStim(window, units="pix", nElements=max(most, 1),
-                                       elementTex=None, elementMask="circle", colors=[1, 1, 1])
+                                       elementTex=None, elementMask="circle")
     clock = core.Clock()
     while (frame := int(clock.getTime() * fps)) < len(dots):
         seen = dots[frame]
         places, sizes, strengths = np.zeros((most, 2)), np.ones(most), np.zeros(most)
+        colors = np.zeros((most, 3))
         places[:len(seen)], sizes[:len(seen)] = seen[:, :2], seen[:, 2]
-        strengths[:len(seen)] = seen[:, 3]
+        strengths[:len(seen)], colors[:len(seen)] = seen[:, 3], seen[:, 4:]
         stimulus.xys, stimulus.sizes, stimulus.opacities = places, sizes, strengths
+        stimulus.colors = colors
         stimulus.draw()
         window.flip()
     window.flip()
@@ -95,7 +116,8 @@ def ask(window: Any, factor: str, values: list[str], simulate: bool) -> tuple[st
     from psychopy import core, event, visual
 
     lines = [f"{number}   {value}" for number, value in enumerate(values, 1)]
-    visual.TextStim(window, "\n".join([f"{factor}?", "", *lines]), height=28, units="pix").draw()
+    visual.TextStim(window, "\n".join([f"{factor}?", "", *lines]), height=28, units="pix",
+                    color=ink_on(window.color)).draw()
     window.flip()
     clock = core.Clock()
     if simulate:
@@ -130,14 +152,16 @@ def main() -> None:
                          " Python, or pip install psychopy") from problem
     trials = read_trials(folder)
     factor, values = factor_of(trials, given.factor)
+    refuse_other_styles(trials)
     order = order_of(trials, given.repeats, f"{given.seed} {given.participant}")[:given.trials]
     window = visual.Window((800, 800), fullscr=not given.windowed, color=(-1, -1, -1), units="pix")
-    fixation = visual.TextStim(window, "+", height=40, units="pix")
     with answers.open("x", newline="") as file:
         table = csv.writer(file)
         table.writerow(ANSWERS)
         for number, trial in enumerate(order, 1):
-            fixation.draw()
+            window.color = color_of(trial["background_color"])
+            window.flip()  # a new background is drawn from the next flip on
+            visual.TextStim(window, "+", height=40, units="pix", color=ink_on(window.color)).draw()
             window.flip()
             core.wait(FIXATION_S)
             show(window, read_dots((folder / trial["file"]).with_suffix(".csv"),

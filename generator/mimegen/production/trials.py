@@ -18,7 +18,7 @@ TRIALS_JSON = "trials.json"
 EXPERIMENT = "experiment.py"
 SCRIPT = "mimegen.production.psychopy_experiment"
 COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "dots_seed", "duration_s",
-           "fps", "frames", "labels")
+           "fps", "frames", "labels", "display_style", "background_color")
 
 AZIMUTH = "azimuth"
 
@@ -75,7 +75,8 @@ def _requested(row: Row) -> dict[str, Any]:
 def _line(row: Row) -> tuple[object, ...]:
     azimuth = row.azimuth_deg if row.view_azimuth_deg is None else row.view_azimuth_deg
     return (row.file_name, row.action, row.take, row.seed, row.condition, azimuth, row.dots_seed,
-            row.duration_s, row.fps, row.frames, "|".join(row.labels))
+            row.duration_s, row.fps, row.frames, "|".join(row.labels), row.display_style,
+            row.background_color)
 
 
 def _value(row: Row, factor: str) -> object:

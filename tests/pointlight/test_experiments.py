@@ -12,6 +12,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from mimegen.evaluation.factors import factor_questions, read_factor_wording
+from mimegen.manifest.file import single_rows
 from mimegen.production.trials import EXPERIMENT
 from mimegen.study.folder import Study
 from running import invoke
@@ -246,6 +248,41 @@ def test_grids_of_other_factors_in_one_folder_are_asked_each_with_their_own_valu
                        (1, "inverted", ("upright", "upside down")),
                        (2, "direction", ("towards you", "away from you")),
                        (2, "inverted", ("upright", "upside down"))}
+
+
+@pytest.mark.parametrize(("factor", "share"), [
+    ("mirrored=no,yes", 0.5), ("inverted=no,yes", 1), ("rotated=0,180", 0.5),
+    ("reversed=no,yes", 0.5), ("speed=-0.8,0.8", 0.5)])
+def test_the_direction_asked_for_is_the_one_that_the_picture_shows(
+    factor: str, share: float, tmp_path: Path
+) -> None:
+    """Of walkers that cross the picture; whoever goes backwards is not asked about."""
+    done = invoke("pointlight", "--walker", "--translating", "--cycles", "2", "--grid",
+                  f"direction=90,270;{factor}", "--size", "128x64", "--fps", "12",
+                  "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    rows = single_rows(tmp_path)
+    made = factor_questions(rows, "direction", read_factor_wording(None), 0)
+    assert len(made) == share * len(rows)
+    for one in made:
+        [row] = [row for row in rows if row.sample_id == one.sample_id]
+        dots = np.load((tmp_path / row.file_name).with_suffix(".npz"))
+        across = dots["pixels"][..., 0].mean(axis=1)
+        assert one.answer == ("to the right" if across[-1] > across[0] else "to the left")
+
+
+def test_the_side_asked_for_is_the_one_that_the_picture_shows(tmp_path: Path) -> None:
+    done = invoke("pointlight", "--walker", "--grid", "direction=0,90;mirrored=no,yes",
+                  "--azimuth", "0,90", "--size", "64x64", "--fps", "12", "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    rows = {row.sample_id: row for row in single_rows(tmp_path)}
+    sides = {"0 (front)": 0, "90 (left side)": 90}
+    made = factor_questions([*rows.values()], "azimuth", read_factor_wording(None), 0)
+    assert len(made) == 3
+    assert all(sides[one.answer] == rows[one.sample_id].view_azimuth_deg for one in made)
+    for one in factor_questions([*rows.values()], "direction", read_factor_wording(None), 0):
+        assert one.answer == {0: "towards you", 90: "to the left", 270: "to the right"}[
+            int(rows[one.sample_id].view_azimuth_deg or 0)]
 
 
 @pytest.mark.parametrize("arguments", [

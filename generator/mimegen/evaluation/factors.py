@@ -19,12 +19,15 @@ from mimegen.evaluation.templates import FOLDER, ChoicePrompt, filled
 from mimegen.manifest.row import Row
 
 DIRECTION = "direction"
+AZIMUTH = "azimuth"
+# Degrees by which a display may be seen from another side than its azimuth says.
+MAX_OFF_DEG = 20.0
 # The direction of a walker in the picture, by the azimuth of the view in degrees.
 DIRECTION_NAMES = {0: "towards you", 90: "to the left", 180: "away from you", 270: "to the right"}
 # Manipulations of a display under which it does not look as its factor's value says.
 CONTRADICTED = {
     DIRECTION: {"mirrored", "reversed", "rotated", "turning"},
-    "azimuth": {"mirrored", "rotated", "turning"},
+    AZIMUTH: {"mirrored", "rotated", "turning"},
     "phase": {"mirrored", "reversed"}, "speed": {"speed"}, "cadence": {"speed"}}
 # Factors with more values are not asked about: too many options.
 MAX_VALUES = 9
@@ -73,9 +76,10 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
                      ) -> list[Question]:
     """Return a question about every display of a grid, for each factor in ``A,B`` or ``all``.
 
-    The options are the factor's values in ascending order. Factors that a display's manipulations
-    contradict are left out, as the direction of one that is mirrored. Raises RequestError if no row
-    belongs to a grid, and for a factor that does not vary.
+    The options are the factor's values in ascending order. Directions and sides are those that a
+    display shows. Factors that a display's manipulations contradict are left out, as the direction
+    of one that is mirrored. Raises RequestError if no row belongs to a grid, and for a factor that
+    does not vary.
     """
     asked = [row for row in rows if row.grid]
     grids = _grids(asked)
@@ -86,9 +90,10 @@ def factor_questions(rows: Sequence[Row], factors: str, wording: FactorWording, 
         subject = subject_of_row(row, known, "label")
         grid = grids[_axes(row)]
         for factor in (name for name in names if name in grid.values and _is_seen(name, row)):
-            values, words = grid.values[factor], wording.words(factor)
-            options = _named(values, words.values or grid.value_names.get(factor, {}))
-            answer = options[values.index(spelled((row.grid or {})[factor]))]
+            words = wording.words(factor)
+            options, answer = grid.offered(row, factor, words.values)
+            if answer is None:
+                continue
             made.append(Question(
                 **clip_fields(row, seed) | {"variant": _cell(row)}, format="factor",
                 asks=factor, category=factor,
@@ -111,10 +116,47 @@ def _is_seen(factor: str, row: Row) -> bool:
 
 @dataclass(frozen=True)
 class _Grid:
-    """The ordered values of each factor that varies in a grid, and names for some values."""
+    """The ordered values of each factor that varies in a grid, and the directions in pictures.
+
+    ``directions`` are empty if some are none of the four that have a name.
+    """
 
     values: dict[str, list[str]]
-    value_names: dict[str, dict[str, str]]
+    directions: list[str]
+
+    def offered(self, row: Row, factor: str, names: Mapping[str, str]
+                ) -> tuple[list[str], str | None]:
+        """Return the options about a display, and the right one; None if that is unclear."""
+        values = self.values[factor]
+        if factor == DIRECTION and not names and self.directions:
+            return self.directions, _direction(row)
+        options = _named(values, names)
+        value = spelled((row.grid or {})[factor])
+        if factor == DIRECTION and not _keeps_way(row):
+            return options, None
+        shown = _side(row, values, value) if factor == AZIMUTH else value
+        return options, None if shown is None else options[values.index(shown)]
+
+
+def _keeps_way(row: Row) -> bool:
+    """Return whether the figure goes where it faces, not backwards."""
+    return _is_seen(DIRECTION, row) and not row.reversed and (row.gait or {}).get("speed", 1) >= 0
+
+
+def _direction(row: Row) -> str | None:
+    """Return where the figure walks in the picture; None if it is none of four, or unclear."""
+    view = row.view_azimuth_deg
+    return DIRECTION_NAMES.get(round(view) % 360) if view is not None and _keeps_way(row) else None
+
+
+def _side(row: Row, values: Sequence[str], value: str) -> str | None:
+    """Return the azimuth, of those of a grid, from which the figure is seen; None for none."""
+    view = row.view_azimuth_deg
+    if view is None:
+        return value
+    near = [one for one in values
+            if abs((float(one) - view + 180) % 360 - 180) <= MAX_OFF_DEG]
+    return near[0] if len(near) == 1 else None
 
 
 def _axes(row: Row) -> tuple[str, ...]:
@@ -131,7 +173,7 @@ def _grids(rows: Sequence[Row]) -> dict[tuple[str, ...], _Grid]:
 
 def _grid(rows: Sequence[Row]) -> _Grid:
     values = _values(rows)
-    return _Grid(values, {DIRECTION: _directions(rows, values.get(DIRECTION, []))})
+    return _Grid(values, _directions(rows) if DIRECTION in values else [])
 
 
 def _values(rows: Sequence[Row]) -> dict[str, list[str]]:
@@ -159,18 +201,15 @@ def _chosen(varying: Collection[str], factors: str) -> list[str]:
     return names
 
 
-def _directions(rows: Sequence[Row], values: Sequence[str]) -> dict[str, str]:
-    """Return a name for each direction of walkers in the picture, if all are one of four."""
-    seen: dict[str, set[float | None]] = {}
-    for row in rows:
-        if row.grid and DIRECTION in row.grid:
-            view = row.view_azimuth_deg
-            seen.setdefault(spelled(row.grid[DIRECTION]), set()).add(
-                None if view is None else round(view) % 360)
-    names = {value: DIRECTION_NAMES.get(int(next(iter(views)) or 0), "")
-             for value, views in seen.items()
-             if len(views) == 1 and None not in views}
-    return names if all(names.get(value) for value in values) else {}
+def _directions(rows: Sequence[Row]) -> list[str]:
+    """Return the names of all directions of walkers in the picture, in the order of their values.
+
+    They are empty if any has no name.
+    """
+    ordered = sorted((row for row in rows if row.grid and _keeps_way(row)),
+                     key=lambda row: value_order((row.grid or {})[DIRECTION]))
+    names = list(dict.fromkeys(map(_direction, ordered)))
+    return [name for name in names if name] if None not in names and len(names) > 1 else []
 
 
 def _cell(row: Row) -> str:

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from mimegen.api import *  # noqa: F403
 
 
-# Worker processes and quick commands import the package without waiting for the API.
+# Worker processes and quick commands import the package without waiting for the API. Its whole name
+# as a text would make it part of the key of all code that reads the version (see ``code_key``).
 def __getattr__(name: str) -> Any:
-    api = import_module("mimegen.api")
+    api = import_module(f"{__name__}.api")
     if name in api.__all__:
         return getattr(api, name)
     raise AttributeError(f"module 'mimegen' has no attribute {name!r}")
@@ -23,4 +24,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     own = {name for name in globals() if name.startswith("__")}
-    return sorted({*own, *import_module("mimegen.api").__all__})
+    return sorted({*own, *import_module(f"{__name__}.api").__all__})

@@ -78,7 +78,8 @@ print(json.dumps([before, after]))
 """
 KINDS = {"figure", "clothes", "lights", "score", "bvh", "fbx", "c3d", "performance", "fault",
          "shot", "still", "clip", "clearing", "sweeping", "showing", "drawn_shot", "drawn_still",
-         "display", "altering", "reversing", "face", "scene", "gait", "look"}
+         "display", "altering", "reversing", "face", "scene", "gait", "look",
+         "watching"}
 SHOTS = {"score's shot", "markers' shot", "pair's shot", "trimmed pair's shot"}
 OF_MARKERS = SHOTS - {"score's shot"}
 RECORDED = {"bvh", "fbx", "c3d"}
@@ -101,7 +102,7 @@ EXACTLY = {
     "mocap/body.yaml": SCORED,
     "mocap/joint_ranges.yaml": SCORED,
     # Shape keys of figures close lids as far as the file says.
-    "rigs/faces/face.yaml": {"face", "shot", "drawn_shot", "display"},
+    "rigs/faces/face.yaml": {"face", "shot", "drawn_shot", "display", "watching"},
     "characters/expression.py": {"face"},
     "mocap/faults.yaml": {"fault", "showing"},
     "faults/movement.py": {"fault"},
@@ -127,7 +128,7 @@ EXACTLY = {
     "library/shown_timeline.py": set(),
     "pointlight/filming.py": {"display"},
     "rendering/cycles/materials.py": {"shot"},
-    "shots/framing.py": {"shot", "drawn_shot", "display"},
+    "shots/framing.py": {"shot", "drawn_shot", "display", "watching"},
     "rendering/cycles/shotframes.py": {"shot"},
     "rendering/cycles/worker.py": set(),
     "rendering/cycles/scenery.py": {"still"},

@@ -15,15 +15,17 @@ from mimegen.base.blender import import_failure
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.parents import end_with_input
+from mimegen.base.paths import PACKAGE
 from mimegen.rendering import plain
 from mimegen.rendering.cores import seeing_cores
 from mimegen.rendering.remote_blender import use_remote_blender
 from mimegen.shots.devices import OPENGL
 from mimegen.shots.jobs import JobFailed
 
-# The modules that carry out jobs of any kind.
-_RUN_BY_WORKERS = ("mimegen.rendering.serving", "mimegen.compositing.clipjob",
-                   "mimegen.compositing.passjob", "mimegen.pointlight.displayjob")
+# The modules that carry out jobs of any kind, in this package. Whole names would count as imports
+# (see ``code_key``), so that an edit of one kind of job would renew all others.
+_RUN_BY_WORKERS = ("rendering.serving", "compositing.clipjob", "compositing.passjob",
+                   "pointlight.displayjob")
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class WorkerArguments:
 
 def own_code() -> str:
     """Return the key of the code that workers run, as it is when a process first asks for it."""
-    return code_key(*_RUN_BY_WORKERS)
+    return code_key(*(f"{PACKAGE.name}.{module}" for module in _RUN_BY_WORKERS))
 
 
 def main() -> None:

@@ -309,8 +309,18 @@ def test_answers_are_lines_that_evaluate_reads(made, tmp_path):
     right = {study.trials[name].questions["choice"]: study.trials[name].right == 1
              for name in study.golden}
     assert {line["question_id"]: line["passed"] for line in golden} == right
-    evaluated = invoked("evaluate", tmp_path / "s" / "private" / "questions.jsonl", out, "--json")
+    # A model that answers all questions of the study is scored on those that people were asked.
+    model = tmp_path / "model.jsonl"
+    model.write_text("".join(json.dumps({
+        "question_id": one.question_id, "model": "m", "output": one.answer}) + "\n"
+        for one in questions))
+    evaluated = invoked("evaluate", tmp_path / "s" / "private" / "questions.jsonl", out, model,
+                        "--json")
     assert evaluated.returncode == 0, evaluated.stderr
+    kinds = {(one["model"], one["format"]): one for one in json.loads(evaluated.stdout)["models"]}
+    real = len({name for names in study.lists for name in names})
+    assert [kinds["m", "mc"][key] for key in ("asked", "answered")] == [real, real]
+    assert kinds["people", "mc"]["answered"] == len(study.lists[0])
 
 
 def test_answers_leave_as_a_psych_ds_data_set(made, tmp_path):

@@ -168,6 +168,12 @@ class Question(BaseModel):
         return self
 
     @property
+    def counts(self) -> bool:
+        """Whether answers are results: those to a study's practice and attention checks are not."""
+        extra = self.model_extra or {}
+        return not (extra.get("golden") or extra.get("practice"))
+
+    @property
     def performance_id(self) -> str:
         """The performance that all its variants share, prefixed by its action.
 

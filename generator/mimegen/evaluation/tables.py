@@ -38,6 +38,7 @@ MOST_ALONE = 12
 
 def report(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> Table:
     """Return all tables as JSON content, one for each model and kind of question."""
+    questions = [one for one in questions if one.counts]
     kinds = sorted({one.kind for one in scored})
     models = [_kind_report(kind, [one for one in scored if one.kind == kind], questions,
                            [one for one in scored if one.kind == (PEOPLE, *kind[1:])])

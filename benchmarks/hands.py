@@ -37,7 +37,7 @@ from mimegen.readers.roles import find_roles
 from mimegen.retarget import retarget
 from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.hands import HANDS, MovingBody, source_body
-from mimegen.retarget.obstacles import OBSTACLES, below, hand_of, in_hand
+from mimegen.retarget.obstacles import OBSTACLES, below, in_hand
 from mimegen.retarget.outer import OuterLayer, outer_surface, thinned
 from mimegen.retarget.surface import SkinSample
 
@@ -63,7 +63,8 @@ class Body:
         surface = thinned(outer_surface(self.character), CELL_M)
         bare = [in_hand(surface, self.character, self.joints, side, OBSTACLES.wrist)
                 for side in SIDES]
-        self.hands = [hand_of(surface, self.character, self.joints, side).skin for side in SIDES]
+        self.hands = [surface.part(in_hand(surface, self.character, self.joints, side)).skin
+                      for side in SIDES]
         self.bare = [surface.part(hand).skin for hand in bare]
         self.others = [surface.part(~hand & ~np.isin(surface.of, below(
             self.character, self.joints[f"{side}_upper_arm"])))

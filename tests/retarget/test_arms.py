@@ -26,7 +26,6 @@ from mimegen.retarget.arms import (
     Arms,
     Trunk,
     arms_of,
-    radii_of,
     with_arms_apart,
 )
 from mimegen.retarget.hands import (
@@ -66,7 +65,7 @@ def crossing(man: Character, joints: dict[str, int], past: float) -> Motion:
 
 
 def deepest(motion: Motion, man: Character, joints: dict[str, int]) -> FloatArray:
-    depths = arms_of(motion, joints, radii_of(man, joints), FREE).depths()
+    depths = arms_of(motion, man, joints, FREE).depths()
     return np.asarray(depths.max(axis=(1, 2)))
 
 
@@ -86,7 +85,7 @@ def test_crossed_forearms_come_out_of_one_another_smoothly(man: Character,
 
 def trunk_and_arms(motion: Motion, character: Character,
                    joints: dict[str, int]) -> tuple[Trunk, Arms]:
-    arms = arms_of(motion, joints, radii_of(character, joints), FREE)
+    arms = arms_of(motion, character, joints, FREE)
     return Trunk.of(motion, character, joints, arms), arms
 
 
@@ -128,7 +127,8 @@ def test_arms_whose_hands_hold_each_other_may_lie_deeper(heavy: Character,
                                                          joints: dict[str, int]) -> None:
     trunk, arms = trunk_and_arms(crossing(heavy, joints, -0.05), heavy, joints)
     apart = trunk.gives(arms, soft=True)
-    for touch in (replace(FREE, joined=FREE.joined + 1.0), replace(FREE, held=FREE.held + 1.0)):
+    for touch in (replace(FREE, hands_near=FREE.hands_near + 1.0),
+                  replace(FREE, on_shaft=FREE.on_shaft + 1.0)):
         both = trunk.gives(replace(arms, touch=touch), soft=True)
         for bone, more in ((UPPER, ARMS.together_m), (FOREARM, 0.0)):
             own = bone == OF_BONE
@@ -151,10 +151,10 @@ def test_palms_that_lie_in_one_another_come_to_lie_on_one_another(
         man: Character, joints: dict[str, int]) -> None:
     merged = crossing(man, joints, 0.06)
     hands, firm = [joints["left_hand"], joints["right_hand"]], replace(FREE, firm=FREE.firm + 1.0)
-    palms = radii_of(man, joints)[:, -1]
+    palms = arms_of(merged, man, joints, firm).radii[:, -1]
 
     def between(motion: Motion) -> FloatArray:
-        arms = arms_of(motion, joints, radii_of(man, joints), firm)
+        arms = arms_of(motion, man, joints, firm)
         backs = np.cross(np.diff(arms.joints, axis=2)[:, :, 2], arms.wide)
         apart = np.diff(arms.balls()[:, :, -2], axis=1)[:, 0]
         return np.abs(np.sum(apart * unit(backs)[:, 0], axis=1))
@@ -209,5 +209,5 @@ def test_arms_that_give_way_do_not_part_hands_on_one_shaft(man: Character,
     parted = [np.linalg.norm(np.diff(with_arms_apart(inside, man, joints, touch).global_pose
                                      .positions[:, hands] - inside.global_pose.positions[:, hands],
                                      axis=1), axis=2).max()
-              for touch in (FREE, replace(FREE, held=FREE.held + 1.0))]
+              for touch in (FREE, replace(FREE, on_shaft=FREE.on_shaft + 1.0))]
     assert parted[1] < 0.02 < 0.08 < parted[0]

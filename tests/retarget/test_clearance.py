@@ -20,10 +20,11 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import find_roles
 from mimegen.retarget import retarget
-from mimegen.retarget.clearance import pushed, together, with_hands_clear
+from mimegen.retarget.clearance import shared_on_shaft, with_hands_clear
 from mimegen.retarget.hands import arms_bent
-from mimegen.retarget.obstacles import below, hand_of, limbs_of
+from mimegen.retarget.obstacles import below, in_hand, limbs_of
 from mimegen.retarget.outer import outer_surface
+from mimegen.retarget.pushes import wrists_pushed
 from mimegen.retarget.surface import SkinSample
 
 FRAMES, MIDDLE = 40, 20
@@ -59,7 +60,7 @@ def deepest(name: str, motion: Motion, frame: int) -> float:
     surface = outer_surface(character)
     arms = [below(character, joints[f"{side}_upper_arm"]) for side in ("left", "right")]
     skin = surface.part(~np.isin(surface.of, np.concatenate(arms)))
-    hand = hand_of(surface, character, joints, "left").skin.posed(one)[0]
+    hand = surface.part(in_hand(surface, character, joints, "left")).skin.posed(one)[0]
     off, near = cKDTree(skin.skin.posed(one)[0]).query(hand)
     ahead = np.sum((hand - skin.skin.posed(one)[0][near]) * skin.ways[near], axis=1)
     return float(np.where((ahead < 0) & (off < 0.1), off, 0.0).max())
@@ -85,7 +86,7 @@ def test_a_hand_in_the_belly_comes_out_of_it(name: str) -> None:
 def test_a_wrist_in_the_chest_comes_out_of_it() -> None:
     character, joints = body("random:2")
     limb = limbs_of(character, tuple(sorted(joints.items())))[0]
-    wrists = limb.yields > 0
+    wrists = np.isfinite(limb.along)
     skin = np.concatenate([mesh.vertices for mesh in character.meshes])
     chest = character.skeleton.heads[joints["chest"]]
     front = skin[np.linalg.norm((skin - chest)[:, [0, 2]], axis=1) < 0.03, 1].min()
@@ -106,13 +107,11 @@ def test_hands_that_are_free_stay_where_they_are() -> None:
 
 @pytest.mark.slow
 def test_a_slow_hand_does_not_tremble_where_it_just_touches() -> None:
-    character, joints = body("random:2")
-    limbs = limbs_of(character, tuple(sorted(joints.items())))
+    _, joints = body("random:2")
     held = reaching("random:2", np.array([0.5, -0.4, 1.3])).at(np.full(FRAMES, MIDDLE))
-    found = [limb.depths(held) for limb in limbs]
     pushes = np.zeros((FRAMES, 2, 3))
     pushes[[n for n in range(10, 30) if n % 6 > 2], 0, 0] = 0.005
-    moved, _ = pushed(held, joints, limbs, found, pushes)
+    moved = wrists_pushed(held, joints, pushes)
     wrist = moved.global_pose.positions[:, joints["left_hand"]]
     assert np.linalg.norm(np.diff(wrist[8:32], 3, axis=0), axis=1).max() < 1e-4
     assert 0.002 < np.linalg.norm(wrist - wrist[0], axis=1)[18:22].min() < 0.006
@@ -126,16 +125,15 @@ def test_the_other_hand_s_cuff_stops_a_hand_and_its_palm_none(share: float, stop
     place = heads[wrist] + share * (heads[joints["left_middle1"]] - heads[wrist])
     one = SkinSample(place[None], np.array([[wrist]], np.int32), np.ones((1, 1)))
     right = limbs_of(character, tuple(sorted(joints.items())))[1]
-    point = replace(right, hand=one, fingers=np.array([-1]), lumps=np.array([0]),
-                    yields=np.zeros(1), share=np.ones(1))
+    point = replace(right, skin=one, fingers=np.array([-1]), along=np.array([np.inf]))
     rest = reaching("spacesuit", np.array([0.5, -0.4, 1.3])).at(np.array([0]))
     assert (point.depths(rest).deep.max() > 0.01) == stops
 
 
 def test_hands_on_one_shaft_are_pushed_together() -> None:
     pushes = np.array([[[0.02, 0.0, 0.0], [0.0, 0.0, 0.0]], [[0.02, 0.0, 0.0], [0.0, 0.03, 0.0]]])
-    np.testing.assert_array_equal(together(pushes, np.zeros(2)), pushes)
-    both = together(pushes, np.ones(2))
+    np.testing.assert_array_equal(shared_on_shaft(pushes, np.zeros(2)), pushes)
+    both = shared_on_shaft(pushes, np.ones(2))
     np.testing.assert_allclose(both[:, 0], both[:, 1])
     np.testing.assert_allclose(both[:, 0], [[0.02, 0.0, 0.0], [0.02, 0.03, 0.0]])
 
@@ -149,9 +147,8 @@ def test_a_skirt_stops_hands_where_it_hangs() -> None:
     own = limb.skirt.surface.part(limb.skirt.surface.skin.weights.max(axis=1) < 0.6)
     own = own.part(np.arange(len(own.of)) % 5 == 0)
     many = len(own.of)
-    inside = replace(limb, hand=replace(own.skin, vertices=own.skin.vertices - 0.015 * own.ways),
-                     fingers=np.full(many, -1), lumps=np.arange(many), yields=np.zeros(many),
-                     share=np.ones(many))
+    inside = replace(limb, skin=replace(own.skin, vertices=own.skin.vertices - 0.015 * own.ways),
+                     fingers=np.full(many, -1), along=np.full(many, np.inf))
     motion = reaching("random:11", np.array([0.5, -0.4, 1.3])).at(np.array([0, 0]))
     motion.rotations[1, joints["left_thigh"]] = quaternions.from_rotation_vectors(
         np.array([-0.9, 0.0, 0.0]))

@@ -20,7 +20,6 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import STILL, rounded
 from mimegen.readers.names import SIDES
-from mimegen.retarget.anatomy import hand_axes
 from mimegen.retarget.flesh import (
     ALONG,
     FleshTube,
@@ -30,8 +29,16 @@ from mimegen.retarget.flesh import (
     stature,
     tube_axes,
 )
-from mimegen.retarget.hands import ARM, Touch, half_a_hand, has_arms
-from mimegen.retarget.smoothing import smoothest
+from mimegen.retarget.hands import (
+    ARM,
+    HANDS,
+    Touch,
+    arms_bent,
+    hands_in,
+    has_arms,
+    smoothed_shifts,
+    wrists_of,
+)
 from mimegen.retarget.solving import solve_triples
 
 # Balls of an arm: the bone (upper arm, forearm, palm) and the positions along it, 0 to 1.
@@ -42,8 +49,12 @@ PALM = 2
 OF_BONE = np.repeat([bone for bone, _ in PARTS], [len(along) for _, along in PARTS])
 # Pairs of a left and a right bone that are checked for collisions, in the order of solving.
 PAIRS = ((1, 1), (0, 1), (1, 0), (0, 0))
-HELD = np.reshape([pair in (*PAIRS, (PALM, PALM)) for pair in product(OF_BONE, repeat=2)],
-                  (len(OF_BONE),) * 2)
+CHECKED = np.reshape([pair in (*PAIRS, (PALM, PALM)) for pair in product(OF_BONE, repeat=2)],
+                     (len(OF_BONE),) * 2)
+
+# Cost of moving a free wrist, and the extra cost for one whose hand touches something.
+WristCost = tuple[float, float]
+
 
 @dataclass(frozen=True)
 class ArmParameters:
@@ -54,9 +65,9 @@ class ArmParameters:
     """
 
     # Pushes go across the bones: components along a bone, or along either axis of a palm, are
-    # divided by 1 + flat. If two axes pass closer than about thin_m (m), the push goes along their
-    # common perpendicular.
-    flat: float = 10.0
+    # divided by 1 + along_bones. If two axes pass closer than about thin_m (m), the push goes along
+    # their common perpendicular.
+    along_bones: float = 10.0
     thin_m: float = 0.005
     # Arms that have passed through each other are pushed back to their own side, fully from this
     # depth (m) on.
@@ -66,11 +77,11 @@ class ArmParameters:
     most_turn: float = 0.35
     # Cost of moving a wrist, relative to moving an elbow: for a free hand, and the extra cost for
     # a hand that touches something. For arm against arm, palm against palm, and arm against trunk.
-    from_arms: tuple[float, float] = (4.0, 2e4)
-    from_palms: tuple[float, float] = (4.0, 0.0)
-    from_trunk: tuple[float, float] = (8.0, 40.0)
-    # Cost of changing the offset between the wrists of hands that hold one shaft.
-    parting: float = 10000.0
+    from_arms: WristCost = (4.0, 2e4)
+    from_palms: WristCost = (4.0, 0.0)
+    from_trunk: WristCost = (8.0, 40.0)
+    # Extra cost of moving the wrists of hands that hold one shaft.
+    on_shaft: float = 2e4
     # Cost of any rotation (m2). Without it nearly straight arms would spin about their own axis.
     twist: float = 0.02
     # Relative extra cost of turning an arm straight into the trunk.
@@ -95,8 +106,6 @@ class ArmParameters:
     # without a push; frames with a push have weight 1.
     settle_hz: float = 4.0
     free_of_pushes: float = 0.05
-    # Turns are solved from this long (s) before the first touch to this long after the last.
-    about_s: float = 1.0
     # Smaller turns (radians) are dropped.
     faint: float = 1e-3
 
@@ -110,8 +119,7 @@ class Arms:
 
     ``joints`` (F, 2, 4, 3) are shoulder, elbow, wrist and knuckles; ``wide`` (F, 2, 3) the vectors
     across the palms towards the thumb; ``radii`` (2, B) those of the balls; ``touch`` what the
-    hands touch; ``hips`` (F, 3) the middle between the hip joints; ``dear`` the cost of moving
-    wrists, as in `ArmParameters`.
+    hands touch; ``hips`` (F, 3) the middle between the hip joints.
     """
 
     joints: FloatArray
@@ -119,7 +127,6 @@ class Arms:
     radii: FloatArray
     touch: Touch
     hips: FloatArray
-    dear: tuple[float, float] = ARMS.from_arms
 
     def balls(self) -> FloatArray:
         """Return the centres (F, 2, B, 3) of the balls."""
@@ -133,10 +140,9 @@ class Arms:
         It is 0 without an overlap, and for pairs of balls that are not checked.
         """
         left, right = np.moveaxis(self.balls(), 1, 0)
-        squares = (np.sum(left**2, axis=2)[:, :, None] + np.sum(right**2, axis=2)[:, None]
-                   - 2 * np.einsum("fax,fbx->fab", left, right))
-        reach = HELD * (self.radii[0][:, None] + self.radii[1])
-        return np.asarray(np.maximum(reach - np.sqrt(np.maximum(squares, 0.0)), 0.0))
+        away = lengths(left[:, :, None] - right[:, None])
+        reach = CHECKED * (self.radii[0][:, None] + self.radii[1])
+        return np.asarray(np.maximum(reach - away, 0.0))
 
     def turned(self, turns: FloatArray) -> "Arms":
         """Return the arms turned by rotation vectors (F, 2, 3) about their shoulders.
@@ -149,61 +155,41 @@ class Arms:
         joints[:, :, 3] = joints[:, :, 2] + palms
         return replace(self, joints=joints)
 
-    def eased(self, frames: NDArray[np.intp], places: FloatArray,
-              ways: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the cheapest rotation vectors (N, 2, 3) that move the arms along ``ways``.
+    def turns_out(self, contact: "Contact", wrist_cost: WristCost) -> FloatArray:
+        """Return the cheapest rotation vectors (F, 2, 3) that resolve a contact.
 
-        They answer a unit force along ``ways`` (N, 2, 3) at ``places`` (N, 2, 3), one on each arm.
-        Also return how far (N,) the points then move along ``ways``, summed over both arms.
+        Damped least squares: without damping, turns would be unbounded where the pose lets the
+        push hardly act.
         """
-        costs = self._costs(frames, places, ways)
+        frames, places, ways, depths = contact
+        costs = self._costs(contact, wrist_cost)
         levers = quaternions.cross(places - self.joints[frames, :, 0], ways)
-        turns = np.stack([solve_triples(costs[:, side], levers[:, side])
-                          for side in range(len(SIDES))], axis=1)
-        turns = turns - self._parting(frames, costs, turns)
-        return turns, np.sum(levers * turns, axis=(1, 2))
-
-    def _costs(self, frames: NDArray[np.intp], places: FloatArray,
-               ways: FloatArray) -> FloatArray:
-        """Return the cost matrices (N, 2, 3, 3) of turns, raised for turns into the trunk."""
-        joints, firm = self.joints[frames], self.touch.firm[frames]
-        elbow, wrist = (joints[:, :, part] - joints[:, :, 0] for part in (1, 2))
-        free, firmly = self.dear
-        dear = (free + firmly * firm**4)[..., None, None]
-        costs = _swings(elbow) + dear * _swings(wrist) + ARMS.twist * np.eye(3)
-        out = np.stack([self._outwards(frames, places[:, side]) for side in range(len(SIDES))],
-                       axis=1)
-        inwards = np.maximum(-np.sum(out * ways, axis=2), 0.0)
-        return np.asarray(costs * (1 + ARMS.inwards * inwards)[..., None, None])
-
-    def _parting(self, frames: NDArray[np.intp], costs: FloatArray,
-                 turns: FloatArray) -> FloatArray:
-        """Return the part of turns (N, 2, 3) that would part hands that hold one shaft."""
-        found, held = np.zeros_like(turns), self.touch.held[frames]
-        pairs = np.flatnonzero(held > 0)
-        wrists = self.joints[frames[pairs], :, 2] - self.joints[frames[pairs], :, 0]
-        wrists, costs = wrists * np.array([1.0, -1.0])[:, None], costs[pairs]
-
-        def parted(turns: FloatArray) -> FloatArray:
-            return np.asarray(quaternions.cross(turns, wrists).sum(axis=1))
-
-        def eased(forces: FloatArray) -> FloatArray:
-            return np.stack([solve_triples(costs[:, side], quaternions.cross(
-                wrists[:, side], forces)) for side in range(len(SIDES))], axis=1)
-
-        gives = np.stack([parted(eased(np.broadcast_to(way, (len(pairs), 3))))
-                          for way in np.eye(3)], axis=2)
-        loose = 1 / (ARMS.parting * held[pairs] ** 2)
-        forces = solve_triples(gives + loose[:, None, None] * np.eye(3), parted(turns[pairs]))
-        found[pairs] = eased(forces)
+        turns = solve_triples(costs, levers)
+        # How far a unit push moves the points along their ways, summed over both arms.
+        gain = np.sum(levers * turns, axis=(1, 2))
+        turns = turns * (depths / (gain + ARMS.yields))[:, None, None]
+        found = np.zeros((*self.touch.firm.shape, 3))
+        found[frames] = turns * (ARMS.most_turn / np.maximum(lengths(turns), ARMS.most_turn)
+                                 )[..., None]
         return found
 
+    def _costs(self, contact: "Contact", wrist_cost: WristCost) -> FloatArray:
+        """Return the cost matrices (N, 2, 3, 3) of turns, raised for turns into the trunk."""
+        frames, places, ways, _ = contact
+        elbows, wrists = np.moveaxis(self.joints[frames, :, 1:3] - self.joints[frames, :, :1], 2, 0)
+        free, firmly = wrist_cost
+        wrist = (free + firmly * self.touch.firm[frames] ** 4
+                 + ARMS.on_shaft * self.touch.on_shaft[frames, None] ** 4)
+        costs = _swings(elbows) + wrist[..., None, None] * _swings(wrists) + ARMS.twist * np.eye(3)
+        inwards = np.maximum(-np.sum(self._outwards(frames, places) * ways, axis=2), 0.0)
+        return np.asarray(costs * (1 + ARMS.inwards * inwards)[..., None, None])
+
     def _outwards(self, frames: NDArray[np.intp], places: FloatArray) -> FloatArray:
-        """Return unit vectors (N, 3) from the trunk's axis to places (N, 3), square to the axis."""
-        hips = self.hips[frames]
-        up = unit(self.joints[frames, :, 0].mean(axis=1) - hips)
+        """Return unit vectors (N, 2, 3) from the trunk's axis to places (N, 2, 3), square to it."""
+        hips = self.hips[frames, None]
+        up = unit(self.joints[frames, :, 0].mean(axis=1, keepdims=True) - hips)
         out = places - hips
-        return unit(out - np.sum(out * up, axis=1, keepdims=True) * up)
+        return unit(out - np.sum(out * up, axis=2, keepdims=True) * up)
 
 
 def _swings(arms: FloatArray) -> FloatArray:
@@ -215,18 +201,31 @@ def _swings(arms: FloatArray) -> FloatArray:
                       - arms[..., :, None] * arms[..., None, :])
 
 
+class Contact(NamedTuple):
+    """A collision in some ``frames`` (N,), and how deep (``depths`` (N,)) it is.
+
+    ``places`` (N, 2, 3) are points of the left and the right arm at which pushes act; for palms
+    these are the wrists. ``ways`` (N, 2, 3) are the directions out, zero for an arm that stays.
+    """
+
+    frames: NDArray[np.intp]
+    places: FloatArray
+    ways: FloatArray
+    depths: FloatArray
+
+
 @dataclass(frozen=True)
 class Trunk:
     """The trunk's tube, and the depths (F, 2, B) in it that are ``allowed`` to balls of the arms.
 
-    Allowed is the depth before any push, but no more than the flesh yields. ``dear`` is the cost of
-    moving wrists to bring arms out of the trunk.
+    Allowed is the depth before any push, but no more than the flesh yields. ``wrist_cost`` is the
+    cost of moving wrists to bring arms out of the trunk.
     """
 
     tube: FleshTube
     axes: TubeAxes
     allowed: FloatArray
-    dear: tuple[float, float]
+    wrist_cost: WristCost
 
     @staticmethod
     def of(motion: Motion, character: Character, joints: Mapping[str, int],
@@ -255,7 +254,7 @@ class Trunk:
         bones = unit(arms.joints[:, :, 1] - arms.joints[:, :, 0])
         ahead = np.einsum("fax,fx->fa", bones, forward_of(self.axes))
         aside = np.clip(1 - ahead / ARMS.ahead, 0.0, 1.0)
-        both = ARMS.together_m * np.maximum(arms.touch.held, arms.touch.joined)
+        both = ARMS.together_m * np.maximum(arms.touch.on_shaft, arms.touch.hands_near)
         thinner = np.maximum(ARMS.thick_m - arms.radii[:, upper], 0.0)
         found[:, :, upper] = (ARMS.upper_arm_gives_m + ARMS.thinner * thinner
                               + ARMS.beside_m * aside[..., None] + both[:, None, None])
@@ -269,34 +268,46 @@ class Trunk:
         depths = arms.radii - place.off.reshape(balls.shape[:3])
         return np.maximum(depths - self.allowed, 0.0), ways.reshape(balls.shape)
 
+    def contact(self, arms: Arms, side: int) -> Contact:
+        """Return the collision of one arm with the trunk, as the mean of its balls by depth."""
+        depths, ways = (values[:, side] for values in self.depths(arms))
+        frames = np.flatnonzero(depths.any(axis=1))
+        shares = _shares(depths[frames])
+        both = np.zeros((2, len(frames), len(SIDES), 3))
+        both[:, :, side] = [np.einsum("nb,nbx->nx", shares, each[frames])
+                            for each in (arms.balls()[:, side], ways)]
+        return Contact(frames, both[0], both[1], depths[frames].max(axis=1, initial=0.0))
+
+
+def _shares(depths: FloatArray) -> FloatArray:
+    """Return weights (N, ...) of balls by their depths, with the sum 1 for each of N frames.
+
+    Squared depths: the deepest balls dominate, and yet the point moves smoothly from ball to ball
+    as the arms move past each other.
+    """
+    squares = depths**2
+    total = squares.sum(axis=tuple(range(1, depths.ndim)), keepdims=True)
+    return np.asarray(squares / np.maximum(total, 1e-12))
+
 
 def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, int],
                     touch: Touch, before: Motion | None = None) -> Motion:
     """Return the motion with arms turned smoothly out of each other and of the trunk.
 
-    Hands that ``touch`` something stay where they are; hands that hold one shaft move together.
+    Hands that ``touch`` something stay where they are; hands that hold one shaft stay on it.
     ``before`` is a motion whose arms are already apart: if no arm has moved since in a frame with a
     collision, the motion is returned unchanged.
     """
     if not (has_arms(joints) and character.meshes):
         return motion
-    radii = radii_of(character, joints)
-    moved = np.ones(motion.frames, bool) if before is None else arms_moved(before, motion, joints)
-    if not moved.any():
+    arms = arms_of(motion, character, joints, touch)
+    trunk = Trunk.of(motion, character, joints, arms)
+    colliding = (arms.depths().any(axis=(1, 2)) | trunk.depths(arms)[0].any(axis=(1, 2)))
+    if before is not None:
+        colliding &= arms_moved(before, motion, joints)
+    if not colliding.any():
         return motion
-    arms = arms_of(motion, joints, radii, touch)
-    touches = arms.depths().any(axis=(1, 2))
-    # Finding collisions is cheap; turns are solved only for the frames around them.
-    touches |= Trunk.of(motion, character, joints, arms).depths(arms)[0].any(axis=(1, 2))
-    if not (touches & moved).any():
-        return motion
-    touching = np.flatnonzero(touches)
-    about = round(ARMS.about_s * motion.fps)
-    frames = np.arange(max(touching[0] - about, 0), min(touching[-1] + about + 1, motion.frames))
-    part = motion.at(frames)
-    arms = arms_of(part, joints, radii, touch.at(frames))
-    turns = turns_of(arms, Trunk.of(part, character, joints, arms), motion.fps)
-    return _turned(motion, joints, frames, turns)
+    return _turned(motion, joints, turns_of(arms, trunk, motion.fps), touch.on_shaft)
 
 
 def arms_moved(before: Motion, motion: Motion, joints: Mapping[str, int]) -> NDArray[np.bool_]:
@@ -306,30 +317,32 @@ def arms_moved(before: Motion, motion: Motion, joints: Mapping[str, int]) -> NDA
     return np.asarray((lengths(ways) > STILL).any(axis=1))
 
 
-def arms_of(motion: Motion, joints: Mapping[str, int], radii: FloatArray,
+def arms_of(motion: Motion, character: Character, joints: Mapping[str, int],
             touch: Touch) -> Arms:
-    """Return both arms of a motion; ``radii`` (2, B) are those of their balls."""
-    pose, heads = motion.global_pose, motion.skeleton.heads
+    """Return both arms of a character in a motion."""
+    positions, hands = motion.global_pose.positions, hands_in(motion, character, joints)
     chains = [[joints[f"{side}_{part}"] for part in ARM] for side in SIDES]
-    hips = pose.positions[:, [joints[f"{side}_thigh"] for side in SIDES]].mean(axis=1)
-    wrists = [chain[-1] for chain in chains]
-    palms = np.array([palm_of(heads, joints, side) for side in SIDES])
-    ways = quaternions.rotate(pose.rotations[:, wrists][:, :, None], palms)
-    knuckles = pose.positions[:, wrists] + ways[:, :, 0]
-    return Arms(np.concatenate([pose.positions[:, chains], knuckles[:, :, None]], axis=2),
-                ways[:, :, 1], radii, touch, hips)
+    hips = positions[:, [joints[f"{side}_thigh"] for side in SIDES]].mean(axis=1)
+    palms, backs = hands.points[:, :, 0], hands.points[:, :, 1]
+    along = ((palms + backs) / 2 - hands.wrists) / HANDS.palm_share
+    ends = (hands.wrists + along)[:, :, None]
+    return Arms(np.concatenate([positions[:, chains], ends], axis=2),
+                quaternions.cross(along, backs - palms),
+                radii_of(character, joints, lengths(backs - palms)[0] / 2), touch, hips)
 
 
-def palm_of(heads: FloatArray, joints: Mapping[str, int], side: str) -> FloatArray:
-    """Return two vectors (2, 3) at rest: from wrist to knuckles, and across the palm to the thumb.
+def radii_of(character: Character, joints: Mapping[str, int], palms: FloatArray) -> FloatArray:
+    """Return the radii (2, B) of both arms' balls, halfway between mean and largest flesh radius.
 
-    Both are zero if the skeleton has no fingers.
+    ``palms`` (2,) are those of the balls of each palm.
     """
-    axes = hand_axes(heads, joints, side)
-    if axes is None or (knuckle := joints.get(f"{side}_middle1")) is None:
-        return np.zeros((2, 3))
-    along = heads[knuckle] - heads[joints[f"{side}_hand"]]
-    return np.stack([along, np.cross(along, axes[1])])
+    tubes = measured_tubes(character, tuple(sorted(joints.items())))
+    grid = np.linspace(0, 1, ALONG)
+    thick = {name: (tube.radii.mean(axis=1) + tube.radii.max(axis=1)) / 2
+             for name, tube in tubes.items()}
+    arms = [np.concatenate([np.interp(along, grid, thick[f"{side}_{ARM[bone]}"])
+                            for bone, along in PARTS[:PALM]]) for side in SIDES]
+    return np.concatenate([arms, np.repeat(palms[:, None], len(PARTS[PALM][1]), axis=1)], axis=1)
 
 
 def turns_of(arms: Arms, trunk: Trunk, fps: float) -> FloatArray:
@@ -338,8 +351,7 @@ def turns_of(arms: Arms, trunk: Trunk, fps: float) -> FloatArray:
     for _ in range(ARMS.rounds):
         pushes = turns_apart(arms, trunk)
         weights = np.maximum(pushes.any(axis=2), ARMS.free_of_pushes)
-        smooth = np.stack([smoothest(pushes[:, side], weights[:, side], fps, ARMS.settle_hz)
-                           for side in range(len(SIDES))], axis=1)
+        smooth = smoothed_shifts(pushes, weights, fps, ARMS.settle_hz)
         smooth = np.where(lengths(smooth)[..., None] > ARMS.faint, smooth, 0.0)
         if not smooth.any():
             break
@@ -348,114 +360,43 @@ def turns_of(arms: Arms, trunk: Trunk, fps: float) -> FloatArray:
     return turns
 
 
-def radii_of(character: Character, joints: Mapping[str, int]) -> FloatArray:
-    """Return the radii (2, B) of both arms' balls, halfway between mean and largest flesh radius.
-    """
-    tubes = measured_tubes(character, tuple(sorted(joints.items())))
-    grid = np.linspace(0, 1, ALONG)
-    thick = {name: (tube.radii.mean(axis=1) + tube.radii.max(axis=1)) / 2
-             for name, tube in tubes.items()}
-    return np.array([np.concatenate([*(np.interp(along, grid, thick[f"{side}_{ARM[bone]}"])
-                                       for bone, along in PARTS[:PALM]),
-                                     half_a_palm(character, joints, side)]) for side in SIDES])
-
-
-def half_a_palm(character: Character, joints: Mapping[str, int], side: str) -> FloatArray:
-    """Return half the palm's thickness (m) for each of its balls, zeros without finger joints."""
-    heads, axes = character.skeleton.heads, hand_axes(character.skeleton.heads, joints, side)
-    along, _ = palm_of(heads, joints, side)
-    if axes is None or not along.any():
-        return np.zeros(len(PARTS[PALM][1]))
-    wrist = joints[f"{side}_hand"]
-    half = half_a_hand(character, wrist, heads[wrist] + 0.7 * along, axes[1])
-    return np.full(len(PARTS[PALM][1]), half)
-
-
 def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
     """Return the rotation vectors (F, 2, 3) about the shoulders of one round of pushes.
 
     The order is: each pair of bones, then the palms, then each arm out of the trunk. Palms move
-    even if they touch something, but not if both hands hold one shaft.
+    even if they touch something, but not if both hands hold one shaft: those lie close by intent.
     """
-    found = np.zeros((*arms.touch.firm.shape, 3))
-    # Forearms first: they move most for a small turn of the arm, which often frees upper arms too.
+    total = np.zeros((*arms.touch.firm.shape, 3))
     for left, right in PAIRS:
-        turns = ArmContact.of(arms, left, right).turns(arms)
-        found, arms = found + turns, arms.turned(turns)
-    turns = ArmContact.of(arms, PALM, PALM).turns(replace(arms, dear=ARMS.from_palms))
-    # Both hands on one shaft lie close by intent.
-    turns = turns * (1 - arms.touch.held)[:, None, None]
-    arms = replace(arms.turned(turns), dear=trunk.dear)
-    return found + turns + turns_out(arms, trunk)
+        turns = arms.turns_out(arm_contact(arms, left, right), ARMS.from_arms)
+        total, arms = total + turns, arms.turned(turns)
+    palms = arms.turns_out(arm_contact(arms, PALM, PALM), ARMS.from_palms)
+    palms = palms * (1 - arms.touch.on_shaft)[:, None, None]
+    arms = arms.turned(palms)
+    return total + palms + sum(arms.turns_out(trunk.contact(arms, side), trunk.wrist_cost)
+                               for side in range(len(SIDES)))
 
 
-def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:
-    """Return the rotation vectors (F, 2, 3) about the shoulders that push arms out of the trunk."""
-    depths, ways = trunk.depths(arms)
-    balls, found = arms.balls(), np.zeros((*arms.touch.firm.shape, 3))
-    for side in range(len(SIDES)):
-        frames = np.flatnonzero(depths[:, side].any(axis=1))
-        deep, way, own = (values[frames, side] for values in (depths, ways, balls))
-        shares = deep**2 / np.maximum(np.sum(deep**2, axis=1, keepdims=True), 1e-12)
-        both = np.zeros((2, len(frames), len(SIDES), 3))
-        both[:, :, side] = [np.einsum("nb,nbx->nx", shares, each) for each in (own, way)]
-        turns, gain = arms.eased(frames, both[0], both[1])
-        # Damped least squares: without damping, turns would be unbounded where the pose lets the
-        # push hardly act.
-        share = deep.max(axis=1, initial=0.0) / (gain + ARMS.yields)
-        found[frames] += held(turns * share[:, None, None])
-    return found
-
-
-def held(turns: FloatArray) -> FloatArray:
-    """Return rotation vectors (..., 3) shortened to at most ``ARMS.most_turn``."""
-    far = np.maximum(lengths(turns)[..., None], ARMS.most_turn)
-    return np.asarray(turns * (ARMS.most_turn / far))
-
-
-class ArmContact(NamedTuple):
-    """A collision of a left and a right bone in some ``frames`` (N,), and how ``deep`` (N,) it is.
-
-    ``places`` (N, 2, 3) are points of the left and the right arm at which pushes act; for palms
-    these are the wrists. ``way`` (N, 3) is the direction that takes the left arm out of the right.
-    """
-
-    frames: NDArray[np.intp]
-    places: FloatArray
-    way: FloatArray
-    deep: FloatArray
-
-    @staticmethod
-    def of(arms: Arms, left: int, right: int) -> "ArmContact":
-        """Return the collision of a left with a right bone, as the mean of their balls by depth."""
-        depths = arms.depths() * np.outer(left == OF_BONE, right == OF_BONE)
-        frames = np.flatnonzero(depths.any(axis=(1, 2)))
-        depths = depths[frames]
-        # Squared depths as weights: the deepest balls dominate, and yet the point moves smoothly
-        # from ball to ball as the arms move past each other.
-        shares = depths**2 / np.maximum(np.sum(depths**2, axis=(1, 2), keepdims=True), 1e-12)
-        each = np.stack([shares.sum(axis=2), shares.sum(axis=1)], axis=1)
-        places = np.einsum("fab,fabx->fax", each, arms.balls()[frames])
-        bones = unit(np.diff(arms.joints[frames], axis=2))
-        along = [bones[:, 0, left], bones[:, 1, right]]
-        if left == PALM == right:
-            along[1:1] = np.moveaxis(unit(arms.wide[frames]), 1, 0)
-        way, ahead = _ways(frames, places, np.stack(along, axis=1))
-        deep = depths.max(axis=(1, 2), initial=0.0)
-        if left == PALM == right:
-            places = arms.joints[frames, :, 2]
-        # Arms that have passed through each other go back by twice that distance: to the side that
-        # they came from, and out on it.
-        passed = np.maximum(-2 * ahead, 0.0) * np.minimum(deep / ARMS.passed_m, 1.0)
-        return ArmContact(frames, places, way, deep + passed)
-
-    def turns(self, arms: Arms) -> FloatArray:
-        """Return the rotation vectors (F, 2, 3) about the shoulders that resolve the collision."""
-        found = np.zeros((*arms.touch.firm.shape, 3))
-        turns, gain = arms.eased(self.frames, self.places,
-                                 np.stack([self.way, -self.way], axis=1))
-        found[self.frames] = held(turns * (self.deep / (gain + ARMS.yields))[:, None, None])
-        return found
+def arm_contact(arms: Arms, left: int, right: int) -> Contact:
+    """Return the collision of a left with a right bone, as the mean of their balls by depth."""
+    depths = arms.depths() * np.outer(left == OF_BONE, right == OF_BONE)
+    frames = np.flatnonzero(depths.any(axis=(1, 2)))
+    depths = depths[frames]
+    shares = _shares(depths)
+    places = np.einsum("fab,fabx->fax", np.stack([shares.sum(axis=2), shares.sum(axis=1)], axis=1),
+                       arms.balls()[frames])
+    bones = unit(np.diff(arms.joints[frames], axis=2))
+    along = [bones[:, 0, left], bones[:, 1, right]]
+    if left == PALM == right:
+        along[1:1] = np.moveaxis(unit(arms.wide[frames]), 1, 0)
+    way, ahead = _ways(frames, places, np.stack(along, axis=1))
+    deep = depths.max(axis=(1, 2), initial=0.0)
+    if left == PALM == right:
+        places = arms.joints[frames, :, 2]
+    # Arms that have passed through each other go back by twice that distance: to the side that
+    # they came from, and out on it.
+    passed = np.maximum(-2 * ahead, 0.0) * np.minimum(deep / ARMS.passed_m, 1.0)
+    return Contact(frames, places, np.stack([way, -way], axis=1), deep + passed)
 
 
 def _ways(frames: NDArray[np.intp], places: FloatArray,
@@ -470,10 +411,10 @@ def _ways(frames: NDArray[np.intp], places: FloatArray,
     # The shortest way between two lines is perpendicular to both.
     across = quaternions.cross(along[:, 0], along[:, 1])
     facing = np.where(np.sum(across * apart, axis=1) < 0, -1.0, 1.0)[:, None]
-    # Solving with this keeps the component across the bones, and 1 / (1 + flat) of that along them.
-    flat = np.eye(3) + ARMS.flat * np.einsum("nax,nay->nxy", along, along)
+    # Solving with this keeps what lies across the bones, and 1 / (1 + along_bones) of the rest.
+    costs = np.eye(3) + ARMS.along_bones * np.einsum("nax,nay->nxy", along, along)
     # Where the axes nearly meet, ``apart`` vanishes and the common perpendicular takes over.
-    ways = unit(solve_triples(flat, apart) + ARMS.thin_m * facing * across)
+    ways = unit(solve_triples(costs, apart) + ARMS.thin_m * facing * across)
     # A direction that reverses from one frame to the next is the same axis with the other sign. The
     # sign that leads out is chosen over a whole run of frames, as arms may pass within it.
     follows = np.diff(frames, prepend=-2) == 1
@@ -486,23 +427,23 @@ def _ways(frames: NDArray[np.intp], places: FloatArray,
     return side[:, None] * ways, side * ahead
 
 
-def _turned(motion: Motion, joints: Mapping[str, int], frames: NDArray[np.intp],
-            turns: FloatArray) -> Motion:
-    """Return the motion with upper arms and forearms turned by (N, 2, 4) in some frames (N,).
+def _turned(motion: Motion, joints: Mapping[str, int], turns: FloatArray,
+            on_shaft: FloatArray) -> Motion:
+    """Return the motion with upper arms and forearms turned by ``turns`` (F, 2, 4).
 
-    Hands keep their global rotations.
+    Hands keep their global rotations. Frames without turns stay identical to the last bit.
     """
-    moved = turns[..., 1:].any(axis=(1, 2))
-    if not moved.any():
-        return motion
-    frames, turns = frames[moved], turns[moved]
-    part = motion.at(frames)
-    whole = part.global_pose.rotations.copy()
+    whole = motion.global_pose.rotations.copy()
     for number, side in enumerate(SIDES):
         bones = [joints[f"{side}_{bone}"] for bone in ARM[:2]]
         whole[:, bones] = quaternions.multiply(turns[:, number, None], whole[:, bones])
-    rotations = motion.rotations.copy()
-    rotations[frames] = rounded(Motion.from_global_rotations(
-        part.skeleton, part.fps, part.root_positions, whole)).rotations
-    return Motion(motion.skeleton, motion.fps, motion.root_positions,
-                  quaternions.without_flips(rotations))
+    turned = Motion.from_global_rotations(motion.skeleton, motion.fps, motion.root_positions, whole)
+    moved = turns[..., 1:].any(axis=(1, 2))
+    rotations = np.where(moved[:, None, None], rounded(turned).rotations, motion.rotations)
+    if (frames := np.flatnonzero(moved & (on_shaft > 0))).size:
+        part, wrists = turned.at(frames), wrists_of(motion, joints)[frames]
+        shifts = wrists_of(part, joints) - wrists
+        # Turns are solved as if they were small: hands on one shaft are brought together again.
+        shifts += on_shaft[frames, None, None] * (shifts.mean(axis=1, keepdims=True) - shifts)
+        rotations[frames] = rounded(arms_bent(part, joints, wrists + shifts, 0.0)).rotations
+    return replace(motion, rotations=quaternions.without_flips(rotations))

@@ -22,13 +22,13 @@ from mimegen.characters.followers import with_followers_turned
 from mimegen.characters.helpers import with_helpers_turned
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.motion.rounding import STILL, rounded
+from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.fingers import FINGER, with_fingers_out
 from mimegen.retarget.hand_on_hand import finger_joints, hands_apart
-from mimegen.retarget.hands import arms_bent, has_arms, wrists_of
+from mimegen.retarget.hands import ARM, has_arms
 from mimegen.retarget.obstacles import Depths, HandAndForearm, fingers_of_hands, limbs_of
-from mimegen.retarget.pushes import PUSHES, wrists_pushed
+from mimegen.retarget.pushes import wrists_pushed
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,16 @@ class ClearanceParameters:
     # Frames a second that are solved; those between are interpolated. Hands settle at a sixth of
     # this rate.
     looked_at_hz: float = 30.0
-    # Distance (m) at which a wrist counts as having reached its goal.
-    reached_m: float = 0.001
 
 
 CLEARANCE = ClearanceParameters()
 
 
 def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, int],
-                     held: FloatArray, rounds: int = CLEARANCE.rounds) -> Motion:
+                     on_shaft: FloatArray, rounds: int = CLEARANCE.rounds) -> Motion:
     """Return the motion with hands moved out of their own body.
 
-    ``held`` (F,), 0 to 1, is the confidence that both hands hold one shaft: then they move
+    ``on_shaft`` (F,), 0 to 1, is the confidence that both hands hold one shaft: then they move
     together. ``rounds`` is how often hands move by the depth that fingers cannot bend out of;
     afterwards fingers bend and hands move by the depth that is left.
 
@@ -71,125 +69,101 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
         return motion
     numbers = tuple(sorted(joints.items()))
     limbs = limbs_of(character, numbers)
-    if not all(len(limb.fingers) and limb.others for limb in limbs):
+    if not all(len(limb.fingers) and limb.patches for limb in limbs):
         return motion
     every = max(1, round(motion.fps / CLEARANCE.looked_at_hz))
     seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
     # With the thinned frame rate, so that the cutoffs of low-passes stay in true seconds.
     few = replace(motion.at(seen), fps=motion.fps / every)
-    clear = hands_apart(cleared(few, joints, limbs, held[seen], rounds), joints,
-                        fingers_of_hands(character, numbers), held[seen])
-    return clear if len(seen) == motion.frames else following(motion, seen, few, clear, joints)
+    clear = out_of_the_body(few, joints, limbs, on_shaft[seen], rounds)
+    clear = hands_apart(clear, character, joints, fingers_of_hands(character, numbers),
+                        on_shaft[seen])
+    return clear if len(seen) == motion.frames else with_changes(motion, seen, few, clear, joints)
 
 
-def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndForearm],
-            held: FloatArray, rounds: int) -> Motion:
+def out_of_the_body(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndForearm],
+                    on_shaft: FloatArray, rounds: int) -> Motion:
     """Return the motion with hands out of the body, solved in every frame, see the module."""
     motion = rounded(with_followers_turned(with_helpers_turned(motion)))
     found: Sequence[Depths] = [limb.depths(motion) for limb in limbs]
     for _ in range(rounds):
-        pushes = [push(limb, motion.skeleton, depths)
+        pushes = [shift_beyond_fingers(limb, motion.skeleton, depths)
                   for limb, depths in zip(limbs, found, strict=True)]
-        before = motion
-        motion, found = pushed(motion, joints, limbs, found,
-                               together(np.stack(pushes, axis=1), held))
-        if motion is before:
-            break
-    if not any((depths.deep > 0).any() for depths in found):
-        return motion
-    motion, found = bent(motion, limbs, found)
+        motion, found = hands_moved(motion, joints, limbs, found, pushes, on_shaft)
+    motion, found = fingers_bent(motion, limbs, found)
     for _ in range(CLEARANCE.left_rounds):
-        left = [pushed_out(np.maximum(depths.deep - CLEARANCE.left_m, 0.0), depths.out)
-                for depths in found]
-        motion, found = pushed(motion, joints, limbs, found, together(np.stack(left, axis=1), held))
+        pushes = [shift_out(np.maximum(depths.deep - CLEARANCE.left_m, 0.0), depths.out)
+                  for depths in found]
+        motion, found = hands_moved(motion, joints, limbs, found, pushes, on_shaft)
     return rounded(with_fingers_out(motion, limbs, found))
 
 
-def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
-    """Return pushes (F, 2, 3) of both hands; hands ``held`` (F,) together get the sum of both."""
-    left, right = pushes[:, 0], pushes[:, 1]
-    # Only the part of the right push that the left push does not already do is added.
-    done = np.sum(left * right, axis=1) / np.maximum(np.sum(right * right, axis=1), 1e-12)
-    both = left + np.maximum(1 - done, 0.0)[:, None] * right
-    return np.asarray(pushes + held[:, None, None] * (both[:, None] - pushes))
+def hands_moved(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndForearm],
+                found: Sequence[Depths], pushes: Sequence[FloatArray],
+                on_shaft: FloatArray) -> tuple[Motion, Sequence[Depths]]:
+    """Return the motion with each hand moved smoothly by ``pushes`` (F, 3), and its new depths."""
+    moved = wrists_pushed(motion, joints, shared_on_shaft(np.stack(pushes, axis=1), on_shaft))
+    return moved, depths_updated(found, limbs, motion, moved)
 
 
-def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[HandAndForearm],
-           found: Sequence[Depths], pushes: FloatArray) -> tuple[Motion, Sequence[Depths]]:
-    """Return the motion with hands moved smoothly by ``pushes`` (F, 2, 3), and its new depths.
-
-    Frames in which no hand moves stay identical to the last bit.
-    """
-    moved, frames = wrists_pushed(motion, joints, pushes)
-    return moved, depths_updated(found, limbs, moved, frames)
-
-
-def bent(motion: Motion, limbs: Sequence[HandAndForearm], found: Sequence[Depths]
-         ) -> tuple[Motion, Sequence[Depths]]:
+def fingers_bent(motion: Motion, limbs: Sequence[HandAndForearm], found: Sequence[Depths]
+                 ) -> tuple[Motion, Sequence[Depths]]:
     """Return the motion with fingers bent out by the depths ``found``, and its new depths."""
-    moved = rounded(with_fingers_out(motion, limbs, found))
-    changed = np.flatnonzero((moved.rotations != motion.rotations).any(axis=(1, 2)))
-    return moved, depths_updated(found, limbs, moved, changed)
+    bent = rounded(with_fingers_out(motion, limbs, found))
+    return bent, depths_updated(found, limbs, motion, bent)
 
 
-def depths_updated(found: Sequence[Depths], limbs: Sequence[HandAndForearm], motion: Motion,
-                    frames: NDArray[np.intp]) -> Sequence[Depths]:
-    """Return the depths ``found``, measured again in some frames (N,) of a motion."""
+def depths_updated(found: Sequence[Depths], limbs: Sequence[HandAndForearm], before: Motion,
+                   after: Motion) -> Sequence[Depths]:
+    """Return the depths ``found`` in the motion ``before``, measured again where it changed."""
+    frames = np.flatnonzero((after.rotations != before.rotations).any(axis=(1, 2)))
     if not len(frames):
         return found
-    part = motion.at(frames)
+    part = after.at(frames)
     return [old.with_frames(frames, limb.depths(part))
             for old, limb in zip(found, limbs, strict=True)]
 
 
-def following(motion: Motion, seen: NDArray[np.intp], few: Motion, clear: Motion,
-              joints: Mapping[str, int]) -> Motion:
+def shared_on_shaft(pushes: FloatArray, on_shaft: FloatArray) -> FloatArray:
+    """Return pushes (F, 2, 3) of both hands; hands ``on_shaft`` (F,) get the sum of both."""
+    left, right = pushes[:, 0], pushes[:, 1]
+    # Only the part of the right push that the left push does not already do is added.
+    done = np.sum(left * right, axis=1) / np.maximum(np.sum(right * right, axis=1), 1e-12)
+    both = left + np.maximum(1 - done, 0.0)[:, None] * right
+    return np.asarray(pushes + on_shaft[:, None, None] * (both[:, None] - pushes))
+
+
+def with_changes(motion: Motion, seen: NDArray[np.intp], few: Motion, clear: Motion,
+                 joints: Mapping[str, int]) -> Motion:
     """Return the motion with the changes from ``few`` to ``clear``, spread over all its frames.
 
-    ``few`` are the motion's frames ``seen`` (S,); ``clear`` the same after hands were moved and
-    fingers bent.
+    ``few`` are the motion's frames ``seen`` (S,); ``clear`` the same after arms and fingers moved.
     """
-    shifts = wrists_of(clear, joints) - wrists_of(few, joints)
-    if (lengths(shifts) > STILL).any():
-        goals = wrists_of(motion, joints) + spread(shifts, seen, motion.frames)
-        motion = rounded(with_helpers_turned(reached(motion, joints, goals)))
-    fingers = sorted(joint for side in SIDES for joint in finger_joints(joints, side))
-    bends = quaternions.to_rotation_vectors(quaternions.multiply(
-        clear.rotations[:, fingers], quaternions.conjugate(few.rotations[:, fingers])))
-    rotations = motion.rotations.copy()
-    rotations[:, fingers] = quaternions.multiply(
-        quaternions.from_rotation_vectors(spread(bends, seen, motion.frames)),
-        rotations[:, fingers])
-    return rounded(Motion(motion.skeleton, motion.fps, motion.root_positions, rotations))
-
-
-def reached(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Motion:
-    """Return the motion with wrists at ``goals`` (F, 2, 3); shoulders help more in each round."""
-    for _ in range(CLEARANCE.rounds):
-        motion = rounded(arms_bent(motion, joints, goals, PUSHES.girdle))
-        if lengths(wrists_of(motion, joints) - goals).max() < CLEARANCE.reached_m:
-            break
-    return motion
-
-
-def spread(values: FloatArray, seen: NDArray[np.intp], frames: int) -> FloatArray:
-    """Return values (F, ...) for all frames, interpolated from those (S, ...) of frames ``seen``.
-    """
+    arms = sorted(joint for side in SIDES for joint in [
+        *(joints[f"{side}_{part}"] for part in ("clavicle", *ARM) if f"{side}_{part}" in joints),
+        *finger_joints(joints, side)])
+    turns = quaternions.to_rotation_vectors(quaternions.multiply(
+        clear.rotations[:, arms], quaternions.conjugate(few.rotations[:, arms])))
     # PCHIP does not overshoot, as a cubic spline would.
-    return np.asarray(scipy.interpolate.PchipInterpolator(seen, values, axis=0)(np.arange(frames)))
+    turns = scipy.interpolate.PchipInterpolator(seen, turns, axis=0)(np.arange(motion.frames))
+    rotations = motion.rotations.copy()
+    rotations[:, arms] = quaternions.multiply(quaternions.from_rotation_vectors(turns),
+                                              rotations[:, arms])
+    return rounded(with_helpers_turned(replace(motion, rotations=rotations)))
 
 
-def push(limb: HandAndForearm, skeleton: Skeleton, found: Depths) -> FloatArray:
+def shift_beyond_fingers(limb: HandAndForearm, skeleton: Skeleton, found: Depths) -> FloatArray:
     """Return the shifts (F, 3) of a hand for the depths that its fingers cannot bend out of."""
     heads = skeleton.heads[np.maximum(limb.fingers, 0)]
     # Fingers swing about their first joint: the largest displacement of a point is its distance
     # from that joint times the sine of the largest bend.
-    gives = np.sin(FINGER.bend) * lengths(limb.hand.vertices - heads) * (limb.fingers >= 0)
+    gives = np.sin(FINGER.bend) * lengths(limb.skin.vertices - heads) * (limb.fingers >= 0)
     depths = np.where(found.deep > 0, np.maximum(found.deep + FINGER.clear_m - gives, 0.0), 0.0)
-    return pushed_out(depths / limb.share, found.out)
+    # A point of the forearm moves less than the wrist.
+    return shift_out(2 * depths / (1 + np.minimum(limb.along, 1.0)), found.out)
 
 
-def pushed_out(depths: FloatArray, ways: FloatArray) -> FloatArray:
+def shift_out(depths: FloatArray, ways: FloatArray) -> FloatArray:
     """Return the shifts (F, 3) that take points with ``depths`` (F, P) out along ``ways``.
 
     ``ways`` (F, P, 3) are unit vectors. The deepest point is taken out, then the point that is the

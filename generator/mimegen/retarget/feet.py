@@ -54,7 +54,7 @@ class FeetParameters:
     # swinging as high as the source's foot.
     firm: float = 1e5
     firm_height: float = 5.0
-    led: float = 10.0
+    follow: float = 10.0
     low_m: float = 0.05
     swing: float = 10.0
     # Low feet slower than this (m/s) follow the source's displacement only in part, and not at all
@@ -83,7 +83,7 @@ FEET = FeetParameters()
 class TargetFoot:
     """One foot of the target while it is repaired; all arrays have frames first.
 
-    ``heel_led`` and ``ball_led`` (F, 3) are the paths of the source's ankle and toe joint, scaled
+    ``heel_path`` and ``ball_path`` (F, 3) are the paths of the source's ankle and toe joint, scaled
     to the target's size, with heights from where they rest.
     """
 
@@ -97,8 +97,8 @@ class TargetFoot:
     turn: FloatArray
     toe_turn: FloatArray
     ankle: FloatArray
-    heel_led: FloatArray
-    ball_led: FloatArray
+    heel_path: FloatArray
+    ball_path: FloatArray
 
     @property
     def down(self) -> NDArray[np.bool_]:
@@ -143,11 +143,11 @@ def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], char
     turns = motion.global_pose.rotations
     legs = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
     parts = ("foot", "toe" if f"{side}_toe" in source_joints else "foot")
-    led = [np.array([scale, scale, legs]) * _above_rest(source, source_joints, side, part)
-           for part in parts]
+    paths = [np.array([scale, scale, legs]) * _above_rest(source, source_joints, side, part)
+             for part in parts]
+    ankle = as_lively(motion.global_pose.positions[:, foot], paths[0], motion.fps)
     return TargetFoot(thigh, shin, foot, toe, sole(character, joints, side), heel, ball,
-                      turns[:, foot], turns[:, foot if toe is None else toe],
-                      as_lively(motion.global_pose.positions[:, foot], led[0], motion.fps), *led)
+                      turns[:, foot], turns[:, foot if toe is None else toe], ankle, *paths)
 
 
 def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str) -> FloatArray:
@@ -156,17 +156,17 @@ def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str)
     return source.global_pose.positions[:, joints[f"{side}_{part}"]] - [0.0, 0.0, level]
 
 
-def _flat(turns: FloatArray, resting: NDArray[np.bool_], fps: float) -> FloatArray:
+def _soles_down(turns: FloatArray, resting: NDArray[np.bool_], fps: float) -> FloatArray:
     """Return the rotations (F, 4) of soles, level while they rest, with smooth changes in between.
 
     Resting soles are also smoothed, so that they do not twitch on the ground.
     """
-    held = _lock(resting, fps)
+    locked = _lock(resting, fps)
     # Smoothed during rests only: in swing the low-pass would take away the foot's own flick.
-    turns = quaternions.slerp(turns, calmed(turns, fps, FEET.resting_calm_s), held)
+    turns = quaternions.slerp(turns, calmed(turns, fps, FEET.resting_calm_s), locked)
     # The smallest rotation that levels the sole keeps the direction of the toes.
     level = quaternions.between(quaternions.rotate(turns, UP), UP)
-    weights = np.maximum(held, FEET.free_tilt)
+    weights = np.maximum(locked, FEET.free_tilt)
     goals = resting[:, None] * quaternions.to_rotation_vectors(level)
     tilt = smoothest(goals, weights, fps, FEET.tilt_hz)
     return quaternions.multiply(quaternions.from_rotation_vectors(tilt), turns)
@@ -179,8 +179,8 @@ def _lock(resting: NDArray[np.bool_], fps: float) -> FloatArray:
 
 
 def _flatten(foot: TargetFoot, fps: float) -> None:
-    foot.turn = _flat(foot.turn, foot.heel_down & foot.ball_down, fps)
-    foot.toe_turn = _flat(foot.toe_turn, foot.ball_down, fps)
+    foot.turn = _soles_down(foot.turn, foot.heel_down & foot.ball_down, fps)
+    foot.toe_turn = _soles_down(foot.toe_turn, foot.ball_down, fps)
 
 
 def _lowest(foot: TargetFoot) -> FloatArray:
@@ -224,14 +224,14 @@ def _average(values: FloatArray, weights: FloatArray) -> FloatArray:
 def _correction(foot: TargetFoot, fps: float) -> FloatArray:
     """Return the shift (F, 3) of the ankle by which resting parts do not slide or sink."""
     lock = _lock(foot.down, fps)
-    firm = _halfway(FEET.firm * lock**2 + FEET.led * _low(foot.ball_led))[:, 0]
+    firm = _halfway(FEET.firm * lock**2 + FEET.follow * _low(foot.ball_path))[:, 0]
     over = smoothest(np.zeros((len(lock), 2)), np.full(len(lock), FEET.free_step), fps,
                      FEET.step_hz, _steps(foot, fps)[:, :2], firm)
     ball = (foot.ankle + quaternions.rotate(foot.turn, foot.sole.toes))[:, 2] + foot.sole.tip[2]
     # Only swings that are too low are raised; a swing higher than the source's does no harm.
-    below = foot.ball_led[:, 2] - ball
+    below = foot.ball_path[:, 2] - ball
     near = _near(foot, fps)
-    level = foot.ball_led[:, 2] / FEET.highest_swing_m
+    level = foot.ball_path[:, 2] / FEET.highest_swing_m
     swing = (1 - near) * minimum_jerk(np.clip(2 - 2 * level, 0, 1))
     # (x + sqrt(x^2 + s^2)) / 2 is a smooth max(x, 0): without a corner, feet do not jerk at its
     # onset.
@@ -252,24 +252,24 @@ def _steps(foot: TargetFoot, fps: float) -> FloatArray:
     lock, on_ball = _lock(foot.down, fps), _on_ball(foot, fps)
     about_heel, about_toes = (np.diff(-quaternions.rotate(foot.turn, arm), axis=0)
                               for arm in (foot.sole.heel, foot.sole.toes))
-    held, toes = _halfway(lock), _halfway(on_ball)
-    by_heel, by_toes = ((1 - held) * _halfway(_going(led, fps)) * np.diff(led, axis=0)
-                        for led in (foot.heel_led, foot.ball_led))
-    by_heel, by_toes = by_heel + held * about_heel, by_toes + about_toes
+    locked, toes = _halfway(lock), _halfway(on_ball)
+    by_heel, by_toes = ((1 - locked) * _halfway(_going(path, fps)) * np.diff(path, axis=0)
+                        for path in (foot.heel_path, foot.ball_path))
+    by_heel, by_toes = by_heel + locked * about_heel, by_toes + about_toes
     return np.asarray((1 - toes) * by_heel + toes * by_toes - np.diff(foot.ankle, axis=0))
 
 
-def _going(led: FloatArray, fps: float) -> FloatArray:
+def _going(path: FloatArray, fps: float) -> FloatArray:
     """Return the fraction (F,) of the source's displacement to follow: less while low and slow."""
-    speed = np.linalg.norm(velocities(led[:, :2], fps), axis=1)
+    speed = np.linalg.norm(velocities(path[:, :2], fps), axis=1)
     slowest = STANCE.resting_speed
     going = np.clip((speed - slowest) / (FEET.gliding_speed - slowest), 0, 1)
-    return np.asarray(1 - _low(led) * (1 - going))
+    return np.asarray(1 - _low(path) * (1 - going))
 
 
-def _low(led: FloatArray) -> FloatArray:
+def _low(path: FloatArray) -> FloatArray:
     """Return how low (F,) a path (F, 3) of the source is: 1 below ``low_m``, 0 above twice that."""
-    return minimum_jerk(np.clip(2 - led[:, 2] / FEET.low_m, 0, 1))
+    return minimum_jerk(np.clip(2 - path[:, 2] / FEET.low_m, 0, 1))
 
 
 def _standing(foot: TargetFoot, fps: float) -> FloatArray:
@@ -278,14 +278,14 @@ def _standing(foot: TargetFoot, fps: float) -> FloatArray:
     Just before and after a rest the foot is as high above the ground as the source's.
     """
     on_ball = _on_ball(foot, fps)
-    led = on_ball * foot.ball_led[:, 2] + (1 - on_ball) * foot.heel_led[:, 2]
+    height = on_ball * foot.ball_path[:, 2] + (1 - on_ball) * foot.heel_path[:, 2]
     free = 1 - _lock(foot.down, fps)
-    return np.asarray(free * np.maximum(led, 0.0) - _lowest(foot) - foot.ankle[:, 2])
+    return np.asarray(free * np.maximum(height, 0.0) - _lowest(foot) - foot.ankle[:, 2])
 
 
 def _on_ball(foot: TargetFoot, fps: float) -> FloatArray:
     """Return the foot's pivot (F,): heel (0) or toes (1), whichever rests or is lower."""
-    lower = foot.ball_led[:, 2] < foot.heel_led[:, 2]
+    lower = foot.ball_path[:, 2] < foot.heel_path[:, 2]
     toes = np.where(foot.down, foot.ball_down, lower)
     return np.asarray(scipy.ndimage.gaussian_filter1d(
         toes.astype(float), FEET.hold_s / 3 * fps, mode="nearest"))

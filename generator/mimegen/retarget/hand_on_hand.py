@@ -7,19 +7,20 @@ hand that they lie in.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.easing import ramp
 from mimegen.base.vectors import lengths, unit
+from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
-from mimegen.retarget.anatomy import FINGERS, hand_axes, last_bone
+from mimegen.retarget.anatomy import FINGERS, last_bone
 from mimegen.retarget.fingers import FINGER, with_fingers_out
+from mimegen.retarget.hands import Hands, gap, hands_in
 from mimegen.retarget.obstacles import Depths, HandAndForearm
 from mimegen.retarget.pushes import wrists_pushed
 from mimegen.retarget.smoothing import smooth_cover
@@ -33,8 +34,9 @@ class HandOnHandParameters:
     (``docs/research/people.md``, ``tests/retarget/test_hand_on_hand.py``).
     """
 
-    # Hands are checked if any of their joints is nearer (m) to one of the other hand than this.
-    near_m: float = 0.04
+    # Hands are checked if palms, backs, knuckles or tips of index and thumb are nearer (m) to those
+    # of the other hand than this; other points of hands that touch may be nearer.
+    near_m: float = 0.12
     # Depth (m) to which fingers may lie in the other hand.
     shallow_m: float = 0.0015
     # Points deeper (m) than this count as past the hand: its surface is open where the wrist
@@ -58,37 +60,27 @@ class HandOnHandParameters:
 HAND_ON_HAND = HandOnHandParameters()
 
 
-def hands_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[HandAndForearm],
-                held: FloatArray) -> Motion:
-    """Return the motion with hands out of each other, unless both are ``held`` (F,) on one shaft.
+def hands_apart(motion: Motion, character: Character, joints: Mapping[str, int],
+                fingers: Sequence[HandAndForearm], on_shaft: FloatArray) -> Motion:
+    """Return the motion with hands out of each other, unless both are ``on_shaft`` (F,).
     """
-    near = np.flatnonzero(between_hands(motion, joints) < HAND_ON_HAND.near_m)
-    if not (len(near) and all(len(hand.fingers) and hand.others for hand in fingers)):
+    hands = hands_in(motion, character, joints)
+    near = np.flatnonzero(gap(hands, 0, hands, 1) < HAND_ON_HAND.near_m)
+    if not (len(near) and all(len(hand.fingers) and hand.patches for hand in fingers)):
         return motion
-    motion = laid_on_one_another(motion, joints, fingers, held, near)
+    motion = laid_on_one_another(motion, character, joints, fingers, on_shaft, near)
     for _ in range(HAND_ON_HAND.bends):
-        found = in_hands(motion, fingers, held, near)
+        found = in_hands(motion, fingers, on_shaft, near)
         if not any(depths.deep.any() for depths in found):
             break
         motion = rounded(with_fingers_out(motion, fingers, found, FINGER.bend / HAND_ON_HAND.bends))
     return motion
 
 
-def between_hands(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
-    """Return the least distance (F,) between the joints, or middles of palm, of both hands."""
-    hands = []
-    for side in SIDES:
-        own = [joints[f"{side}_hand"], *finger_joints(joints, side)]
-        places = motion.global_pose.positions[:, own]
-        hands.append(np.concatenate([places, (places[:, :1] + places[:, 1::3]) / 2], axis=1))
-    left, right = hands
-    return np.asarray(lengths(left[:, :, None] - right[:, None]).min(axis=(1, 2)))
-
-
-def in_hands(motion: Motion, fingers: Sequence[HandAndForearm], held: FloatArray,
+def in_hands(motion: Motion, fingers: Sequence[HandAndForearm], on_shaft: FloatArray,
              near: NDArray[np.intp]) -> Sequence[Depths]:
     """Return how far fingers lie too deep in the other hand, in frames ``near`` (N,), else 0."""
-    part, loose = motion.at(near), (1 - held[near])[:, None]
+    part, loose = motion.at(near), (1 - on_shaft[near])[:, None]
     found = []
     for hand in fingers:
         points, deep, out = hand.depths(part)
@@ -100,66 +92,44 @@ def in_hands(motion: Motion, fingers: Sequence[HandAndForearm], held: FloatArray
     return found
 
 
-def laid_on_one_another(motion: Motion, joints: Mapping[str, int],
+def laid_on_one_another(motion: Motion, character: Character, joints: Mapping[str, int],
                         fingers: Sequence[HandAndForearm],
-                        held: FloatArray, near: NDArray[np.intp]) -> Motion:
+                        on_shaft: FloatArray, near: NDArray[np.intp]) -> Motion:
     """Return the motion with the outer of two hands that lie on one another taken out of the inner.
     """
-    backs, _ = _hands(motion, joints)
-    near = near[_alike(backs[near]) > 0]
-    if not len(near):
+    near = near[alike(hands_in(motion, character, joints).backs())[near] > 0]
+
+    def shifts(motion: Motion) -> FloatArray:
+        found = in_hands(motion, fingers, on_shaft, near)
+        deep = np.max([depths.deep.max(axis=1) for depths in found], axis=0)
+        return shifts_off(hands_in(motion, character, joints), deep)
+
+    pushes = shifts(motion) if len(near) else np.zeros(0)
+    if not pushes.any():
         return motion
-    lying = Lying.of(motion, joints, in_hands(motion, fingers, held, near))
-    if lying.deep.any():
-        motion = straightened(motion, joints, lying.deep / HAND_ON_HAND.straight_m)
+    motion = straightened(motion, joints, lengths(pushes) / HAND_ON_HAND.straight_m)
     for _ in range(HAND_ON_HAND.moves):
-        if not lying.deep.any():
-            break
-        lying = Lying.of(motion, joints, in_hands(motion, fingers, held, near))
-        pushes = lying.deep[:, :, None] * lying.out[:, None]
-        motion, _ = wrists_pushed(motion, joints, pushes)
+        motion = wrists_pushed(motion, joints, shifts(motion))
     return motion
 
 
-class Lying(NamedTuple):
-    """How ``deep`` (F, 2) the outer of two hands whose palms face one way lies in the inner hand.
+def shifts_off(hands: Hands, deep: FloatArray) -> FloatArray:
+    """Return the shifts (F, 2, 3) that take the outer of two hands off the back of the inner one.
 
-    The depth is 0 for the inner hand. ``out`` (F, 3) is the mean direction of the hands' backs.
+    They are zero unless both palms face the same way. ``deep`` (F,) is how deep one hand's fingers
+    lie in the other hand. The same hand stays the outer one for as long as the hands overlap.
     """
-
-    deep: FloatArray
-    out: FloatArray
-
-    @staticmethod
-    def of(motion: Motion, joints: Mapping[str, int], found: Sequence[Depths]) -> "Lying":
-        """Return the contact for the depths ``found`` of fingers in the other hand.
-
-        The same hand stays the outer one for as long as the hands overlap.
-        """
-        backs, palms = _hands(motion, joints)
-        deep = _alike(backs) * np.max([depths.deep.max(axis=1) for depths in found], axis=0)
-        out = unit(backs.sum(axis=1))
-        ahead = np.sum((palms[:, 0] - palms[:, 1]) * out, axis=1)
-        touching = deep > 0
-        meeting = np.cumsum(~(touching & np.roll(touching, 1)))
-        left = (np.bincount(meeting, ahead * deep) >= 0)[meeting]
-        return Lying(deep[:, None] * np.stack([left, ~left], axis=1), out)
+    backs, middles = hands.backs(), hands.points[:, :, :2].mean(axis=2)
+    deep = alike(backs) * deep
+    out = unit(backs.sum(axis=1))
+    ahead = np.sum((middles[:, 0] - middles[:, 1]) * out, axis=1)
+    touching = deep > 0
+    meeting = np.cumsum(~(touching & np.roll(touching, 1)))
+    left = (np.bincount(meeting, ahead * deep) >= 0)[meeting]
+    return np.stack([left, ~left], axis=1)[..., None] * (deep[:, None] * out)[:, None]
 
 
-def _hands(motion: Motion, joints: Mapping[str, int]) -> tuple[FloatArray, FloatArray]:
-    """Return the normals (F, 2, 3) of the hands' backs, and the middles (F, 2, 3) of the palms."""
-    pose, backs, palms = motion.global_pose, [], []
-    for side in SIDES:
-        wrist, knuckle = joints[f"{side}_hand"], joints.get(f"{side}_middle1")
-        axes = hand_axes(motion.skeleton.heads, joints, side)
-        back = np.zeros(3) if axes is None else axes[1]
-        backs.append(quaternions.rotate(pose.rotations[:, wrist], back))
-        ends = [wrist, wrist if knuckle is None else knuckle]
-        palms.append(pose.positions[:, ends].mean(axis=1))
-    return np.stack(backs, axis=1), np.stack(palms, axis=1)
-
-
-def _alike(backs: FloatArray) -> FloatArray:
+def alike(backs: FloatArray) -> FloatArray:
     """Return how fully (F,), 0 to 1, hands with the normals ``backs`` (F, 2, 3) face the same way.
     """
     return ramp(np.sum(backs[:, 0] * backs[:, 1], axis=1), HAND_ON_HAND.unlike_cosine,

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mimegen.base.decisions import first_least
-from mimegen.base.easing import ramp, smoothstep
-from mimegen.base.vectors import lengths, product, unit
+from mimegen.base.decisions import first_most
+from mimegen.base.easing import ramp
+from mimegen.base.vectors import lengths, unit
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.lowpass import low_passed
@@ -28,7 +27,7 @@ from mimegen.retarget.flesh import (
 from mimegen.retarget.limbs import bent_to
 from mimegen.retarget.smoothing import as_lively, smoothest
 from mimegen.retarget.solving import solve_pairs, solve_triples
-from mimegen.retarget.surface import SkinSample, outer_vertices, owners
+from mimegen.retarget.surface import SkinSample, outer_vertices
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class HandParameters:
     # Distances (m) from the surface: up to the first a hand touches; from the second on it no
     # longer keeps its position along the surface; from the third on it is free.
     touch_m: float = 0.008
-    held_m: float = 0.025
+    sticks_m: float = 0.025
     free_m: float = 0.045
     # The distances (m) from thighs and from the other hand from which on a hand is free. Hanging
     # hands pass the thighs closely without touching; hands that approach each other mean to meet.
@@ -70,15 +69,18 @@ class HandParameters:
     # object lies this far (m) out of the palm.
     leans: float = 0.28
     out_of_palm_m: float = 0.009
+    # The palm's middle lies at this fraction of the way from the wrist to the knuckles.
+    palm_share: float = 0.7
     # Weight of leaving a hand where the rotations alone put it.
     rest_weight: float = 0.03
     # Half the thickness (m) of a bare hand, at the typical stature.
     half_a_hand_m: float = 0.019
     # How often hands are pushed out of flesh, each time by the deepest point; the weight of not
-    # moving in frames without a push; and the depth (m) to which pads of fingers may lie.
+    # moving in frames without a push; and the depths (m) to which palm, back, knuckle and the tips
+    # of index and thumb may lie.
     pushes: int = 3
     free_of_pushes: float = 0.2
-    gives_m: float = 0.01
+    gives_m: tuple[float, ...] = (0.0, 0.0, 0.0, 0.03, 0.03)
     # Cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
     settle_hz: float = 5.0
     # Shoulders follow a wrist by this fraction of small shifts, and never further than this (m).
@@ -91,9 +93,6 @@ class HandParameters:
 
 
 HANDS = HandParameters()
-# Indices of the finger tips among a hand's points, and the fingers whose pads press too.
-TIPS = slice(3, 5)
-PADDED = ("index", "middle", "ring", "pinky")
 ARM = ("upper_arm", "forearm", "hand")
 
 
@@ -101,22 +100,20 @@ ARM = ("upper_arm", "forearm", "hand")
 class Hands:
     """Both hands in all frames: ``wrists`` (F, 2, 3) and ``points`` (F, 2, P, 3) that can touch.
 
-    ``fingers`` (F, 2, Q, 3) are the points of the fingers that lie furthest to the palm's side.
+    The points are palm, back, knuckle, and the tips of index and thumb.
     """
 
     wrists: FloatArray
     points: FloatArray
-    fingers: FloatArray
 
-    def moved(self, shifts: FloatArray) -> "Hands":
-        """Return the hands moved by ``shifts`` (F, 2, 3)."""
-        return Hands(self.wrists + shifts, self.points + shifts[:, :, None],
-                     self.fingers + shifts[:, :, None])
+    def backs(self) -> FloatArray:
+        """Return the normals (F, 2, 3) of the hands' backs, zeros for hands without fingers."""
+        return unit(self.points[:, :, 1] - self.points[:, :, 0])
 
     def grips(self) -> tuple[FloatArray, FloatArray]:
         """Return the centres (F, 2, 3) of what hands may hold, and its axes towards the thumbs."""
-        palm, back, knuckle = np.moveaxis(self.points[:, :, :3], 2, 0)
-        out, along = unit(palm - back), unit(knuckle - palm)
+        palm, _, knuckle = np.moveaxis(self.points[:, :, :3], 2, 0)
+        out, along = -self.backs(), unit(knuckle - palm)
         thumb = quaternions.cross(along, out) * np.array([-1.0, 1.0])[:, None]
         return (palm + knuckle) / 2 + HANDS.out_of_palm_m * out, unit(HANDS.leans * along + thumb)
 
@@ -125,17 +122,13 @@ class Hands:
 class Touch:
     """Confidences, 0 to 1, of contacts of the hands in all frames.
 
-    ``firm`` (F, 2): either hand touches something. ``held`` (F,): both hold one shaft. ``joined``
-    (F,): both are near each other.
+    ``firm`` (F, 2): either hand touches something. ``on_shaft`` (F,): both hold one shaft.
+    ``hands_near`` (F,): both are near each other.
     """
 
     firm: FloatArray
-    held: FloatArray
-    joined: FloatArray
-
-    def at(self, frames: NDArray[np.intp]) -> "Touch":
-        """Return the confidences in some frames (N,)."""
-        return Touch(self.firm[frames], self.held[frames], self.joined[frames])
+    on_shaft: FloatArray
+    hands_near: FloatArray
 
 
 @dataclass(frozen=True)
@@ -165,35 +158,32 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     target = target_body(motion, character, joints)
     scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
     original = source_body(source, source_joints, motion, character, joints, scale)
-    shifts = np.zeros_like(target.hands.wrists)
-    weights = np.zeros(shifts.shape[:2])
-    for number, side in enumerate(SIDES):
-        shifts[:, number], weights[:, number] = to_the_body(original, target, number, side, scale)
-    apart, near = _apart(original, target, scale)
+    shifts, weights = (np.stack(both, axis=1) for both in zip(*(
+        to_the_body(original, target, number, side, scale)
+        for number, side in enumerate(SIDES)), strict=True))
     # Squared, so that hands that only come near yield to hands that touch.
-    near, weights = near**2, weights**2
-    held = holding(original.hands, motion.fps)
-    along = (grips_apart(original.hands) * scale - grips_apart(target.hands))
+    near = nearness(gap(original.hands, 0, original.hands, 1), HANDS.free_of_hand_m)**2
+    weights = weights**2
+    on_shaft = holding(original.hands, motion.fps)
+    palms, grips = (offset(original.hands) * scale - offset(target.hands)
+                    for offset in (palms_apart, grips_apart))
     # Hands that hold one shaft keep the offset between their grips; others that between their
     # palms.
-    share = (held / np.maximum(held + near, 1e-9))[:, None]
-    both = np.maximum(near, held)
-    shifts = _balance(both, weights, apart + share * (along - apart), shifts)
+    share = (on_shaft / np.maximum(on_shaft + near, 1e-9))[:, None]
+    both = np.maximum(near, on_shaft)
+    shifts = _balance(both, weights, palms + share * (grips - palms), shifts)
     firm = HANDS.rest_weight + both[:, None] + weights
     shifts = smoothed_shifts(shifts, firm, motion.fps)
     for _ in range(HANDS.pushes):
-        pushes = _out_of_the_body(original, target, shifts, scale)
-        pushed = np.linalg.norm(pushes, axis=2) > 0
-        if not pushed.any():
-            break
-        pushing = np.maximum(pushed, HANDS.free_of_pushes)
+        pushes = _out_of_flesh(target, shifts)
+        pushing = np.maximum(lengths(pushes) > 0, HANDS.free_of_pushes)
         shifts = shifts + smoothed_shifts(pushes, pushing, motion.fps)
     goals = target.hands.wrists + shifts
     wrists = wrists_of(source, source_joints) * scale
     # Only the difference from the source's path is smoothed, so that its own quick movements stay.
     goals = as_lively(goals, wrists, motion.fps)
     firm = np.minimum(near[:, None] + weights, 1.0)
-    return arms_bent(motion, joints, goals), Touch(firm, held, near)
+    return arms_bent(motion, joints, goals), Touch(firm, on_shaft, near)
 
 
 def holding(hands: Hands, fps: float) -> FloatArray:
@@ -205,11 +195,12 @@ def holding(hands: Hands, fps: float) -> FloatArray:
     apart = grips_apart(hands)
     far = lengths(apart)
     beside = lengths(quaternions.cross(apart, axis)) / (HANDS.beside_m + HANDS.beside_share * far)
-    held = (ramp(np.abs(cosine), HANDS.shaft_none_cosine, HANDS.shaft_full_cosine)
-            * ramp(far, HANDS.shaft_none_m, HANDS.shaft_full_m)
-            * ramp(beside, HANDS.beside_most, 1.0)
-            * ramp(np.abs(np.sum(apart * axis, axis=1)), HANDS.apart_none_m, HANDS.apart_full_m))
-    return np.asarray(low_passed(held[:, None], HANDS.settles_s * fps)[:, 0])
+    on_shaft = (ramp(np.abs(cosine), HANDS.shaft_none_cosine, HANDS.shaft_full_cosine)
+                * ramp(far, HANDS.shaft_none_m, HANDS.shaft_full_m)
+                * ramp(beside, HANDS.beside_most, 1.0)
+                * ramp(np.abs(np.sum(apart * axis, axis=1)), HANDS.apart_none_m,
+                       HANDS.apart_full_m))
+    return np.asarray(low_passed(on_shaft[:, None], HANDS.settles_s * fps)[:, 0])
 
 
 def grips_apart(hands: Hands) -> FloatArray:
@@ -229,14 +220,15 @@ def target_body(motion: Motion, character: Character, joints: Mapping[str, int])
     size = stature(character.skeleton, joints)
     axes = tube_axes(pose.positions, pose.rotations[:, joints["head"]], joints, size)
     tubes = measured_tubes(character, tuple(sorted(joints.items())))
-    return MovingBody(_hands(motion, character, joints), axes, tubes)
+    return MovingBody(hands_in(motion, character, joints), axes, tubes)
 
 
-def _hands(motion: Motion, character: Character, joints: Mapping[str, int]) -> Hands:
+def hands_in(motion: Motion, character: Character, joints: Mapping[str, int],
+             half: float | None = None) -> Hands:
+    """Return a character's hands in a motion; ``half`` as in `_hand_points`."""
     numbers = tuple(sorted(joints.items()))
-    fingers = np.stack([_finger_pads(character, numbers, side).posed(motion) for side in SIDES],
-                       axis=1)
-    return Hands(wrists_of(motion, joints), _points(motion, character, joints, None), fingers)
+    points = [_hand_points(character, numbers, side, half).posed(motion) for side in SIDES]
+    return Hands(wrists_of(motion, joints), np.stack(points, axis=1))
 
 
 def wrists_of(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
@@ -244,27 +236,19 @@ def wrists_of(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
     return motion.global_pose.positions[:, [joints[f"{side}_hand"] for side in SIDES]]
 
 
-def _points(motion: Motion, character: Character, joints: Mapping[str, int],
-            half: float | None) -> FloatArray:
-    numbers = tuple(sorted(joints.items()))
-    return np.stack([_hand_points(character, numbers, side, half).posed(motion)
-                     for side in SIDES], axis=1)
-
-
 def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, character: Character,
                 goal: Mapping[str, int], scale: float) -> MovingBody:
     """Return the source's body: bare flesh around its bones, and the character's hands at its size.
     """
-    own = _points(motion, character, goal, HANDS.half_a_hand_m * stature(character.skeleton, goal))
-    wrists = wrists_of(source, joints)
+    half = HANDS.half_a_hand_m * stature(character.skeleton, goal)
+    own, wrists = hands_in(motion, character, goal, half), wrists_of(source, joints)
     # The source has no flesh, so it gets the character's hands, scaled to its size and turned as
     # they are.
-    points = wrists[:, :, None] + (own - wrists_of(motion, goal)[:, :, None]) / scale
-    tips = points[:, :, TIPS]
+    points = wrists[:, :, None] + (own.points - own.wrists[:, :, None]) / scale
     size = stature(source.skeleton, joints)
     head = motion.global_pose.rotations[:, goal["head"]]
     axes = tube_axes(source.global_pose.positions, head, joints, size)
-    return MovingBody(Hands(wrists, points, tips), axes, typical_tubes(size))
+    return MovingBody(Hands(wrists, points), axes, typical_tubes(size))
 
 
 @lru_cache(maxsize=16)
@@ -283,7 +267,7 @@ def _hand_points(character: Character, numbers: tuple[tuple[str, int], ...], sid
         return SkinSample(np.repeat(points, 5, axis=0), np.array(follow * 5)[:, None],
                           np.ones((5, 1)))
     knuckle = skeleton.heads[joints[f"{side}_middle1"]]
-    middle = skeleton.heads[wrist] + 0.7 * (knuckle - skeleton.heads[wrist])
+    middle = skeleton.heads[wrist] + HANDS.palm_share * (knuckle - skeleton.heads[wrist])
     if half is None:
         half = half_a_hand(character, wrist, middle, axes[1])
     lasts = [last_bone(joints, side, finger) for finger in ("index", "thumb")]
@@ -291,36 +275,6 @@ def _hand_points(character: Character, numbers: tuple[tuple[str, int], ...], sid
     points = np.array([middle - axes[1] * half, middle + axes[1] * half, knuckle - axes[1] * half,
                        *skeleton.tails[tips]])
     return SkinSample(points, np.array([wrist, wrist, wrist, *tips])[:, None], np.ones((5, 1)))
-
-
-@lru_cache(maxsize=8)
-def _finger_pads(character: Character, numbers: tuple[tuple[str, int], ...],
-                 side: str) -> SkinSample:
-    """Return the wrist bone's end, and of each finger bone the skin furthest to the palm's side.
-
-    If a finger is missing or has no skin, the wrist bone's end stands for it, so that both hands
-    have the same number of points. ``numbers`` are pairs of role and joint.
-    """
-    skeleton, joints = character.skeleton, dict(numbers)
-    axes = hand_axes(skeleton.heads, joints, side)
-    wrist = joints[f"{side}_hand"]
-    follow, points = [wrist], [skeleton.tails[wrist]]
-    flesh = [(mesh.vertices, owners(mesh)) for mesh in character.meshes]
-    for bone in _padded_bones(joints, side):
-        own = np.concatenate([np.zeros((0, 3)), *(places[of == bone] for places, of in flesh)])
-        if bone is None or axes is None or not len(own):
-            follow.append(wrist)
-            points.append(points[0])
-        else:
-            follow.append(bone)
-            points.append(own[first_least(product(own, axes[1]))])
-    return SkinSample(np.array(points), np.array(follow)[:, None], np.ones((len(points), 1)))
-
-
-def _padded_bones(joints: Mapping[str, int], side: str) -> list[int | None]:
-    """Return the first and last bone of each finger whose pads press, None for missing fingers."""
-    return [bone for finger in PADDED
-            for bone in (joints.get(f"{side}_{finger}1"), last_bone(joints, side, finger))]
 
 
 def half_a_hand(character: Character, wrist: int, middle: FloatArray,
@@ -337,8 +291,7 @@ def half_a_hand(character: Character, wrist: int, middle: FloatArray,
 
 def nearness(distances: FloatArray, free: float = HANDS.free_m) -> FloatArray:
     """Return weights that fall smoothly from 1 at a touch to 0 at the distance ``free`` (m)."""
-    share = np.clip((free - distances) / (free - HANDS.touch_m), 0.0, 1.0)
-    return smoothstep(share)
+    return ramp(distances, free, HANDS.touch_m)
 
 
 def _flesh_for(side: str, tubes: Mapping[str, FleshTube]) -> list[str]:
@@ -369,8 +322,8 @@ def to_the_body(source: MovingBody, target: MovingBody, number: int, side: str,
         # Only touching points keep their position along the surface (and none on the thighs); near
         # points keep just their distance.
         upright = way * np.sum(shift * way, axis=-1, keepdims=True)
-        held = 0.0 if name.endswith("thigh") else nearness(place.off, HANDS.held_m)[..., None]
-        shift = upright + held * (shift - upright)
+        sticks = 0.0 if name.endswith("thigh") else nearness(place.off, HANDS.sticks_m)[..., None]
+        shift = upright + sticks * (shift - upright)
         # By the fourth power the nearest point dominates, and yet the choice between points is
         # smooth.
         share = near**4
@@ -380,16 +333,15 @@ def to_the_body(source: MovingBody, target: MovingBody, number: int, side: str,
     return total / np.maximum(weights, 1e-9)[:, None], most
 
 
-def _apart(source: MovingBody, target: MovingBody, scale: float) -> tuple[FloatArray, FloatArray]:
-    """Return how the offset (F, 3) of left palm from right should change, with its weight (F,)."""
-    source_apart, target_apart = (_between_palms(body.hands) for body in (source, target))
-    near = np.linalg.norm(source.hands.points[:, 0, :, None] - source.hands.points[:, 1, None],
-                          axis=-1).min(axis=(1, 2))
-    return source_apart * scale - target_apart, nearness(near, HANDS.free_of_hand_m)
-
-
-def _between_palms(hands: Hands) -> FloatArray:
+def palms_apart(hands: Hands) -> FloatArray:
+    """Return the left palm's position (F, 3) relative to the right one."""
     return hands.points[:, 0, 0] - hands.points[:, 1, 0]
+
+
+def gap(one: Hands, number: int, other: Hands, against: int) -> FloatArray:
+    """Return the least distance (F,) between the points of two hands, given by their numbers."""
+    away = one.points[:, number, :, None] - other.points[:, against, None]
+    return np.asarray(lengths(away).min(axis=(1, 2)))
 
 
 def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
@@ -406,44 +358,34 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
     return solve_pairs(matrix, right_side)
 
 
-def smoothed_shifts(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
+def smoothed_shifts(shifts: FloatArray, weights: FloatArray, fps: float,
+                    cutoff: float = HANDS.settle_hz) -> FloatArray:
     """Return both hands' shifts (F, 2, 3) smoothed, least in frames with high weights (F, 2)."""
     found = np.zeros_like(shifts)
     for number in range(len(SIDES)):
         if shifts[:, number].any():
-            found[:, number] = smoothest(shifts[:, number], weights[:, number], fps,
-                                         HANDS.settle_hz)
+            found[:, number] = smoothest(shifts[:, number], weights[:, number], fps, cutoff)
     return found
 
 
-def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
-                     scale: float) -> FloatArray:
+def _out_of_flesh(body: MovingBody, shifts: FloatArray) -> FloatArray:
     """Return additional shifts (F, 2, 3) that take hands, moved by ``shifts``, out of flesh.
 
-    Fingers may lie as deep as in the source, and a little deeper, because fingers and flesh give.
-    This does not hold for thighs, which hanging hands pass without touching.
+    Finger tips may lie a little deeper than palms, because they bend. What of hands still lies in
+    the skin comes out of it later, see `clearance`.
     """
-    hands = target.hands.moved(shifts)
-    found = np.zeros_like(shifts)
+    found, frames = np.zeros_like(shifts), np.arange(len(shifts))
     for number, side in enumerate(SIDES):
-        deepest = np.zeros(len(shifts))
-        points = np.concatenate([hands.points[:, number], hands.fingers[:, number]], axis=1)
-        for name in _flesh_for(side, target.tubes):
-            place = target.tubes[name].found(points, target.axes[name])
-            _, way = target.tubes[name].point(place, target.axes[name])
-            if not name.endswith("thigh"):
-                before = source.tubes[name].found(source.hands.fingers[:, number],
-                                                  source.axes[name])
-                # From the tips on, points are soft: they may lie as deep as in the source, and a
-                # little more.
-                place.off[:, TIPS.start:] += HANDS.gives_m + scale * np.maximum(
-                    -before.off.min(axis=1, keepdims=True), 0.0)
-            worst = first_least(place.off)[:, None]
-            depth = -np.take_along_axis(place.off, worst, axis=1)[:, 0]
-            out = np.take_along_axis(way, worst[..., None], axis=1)[:, 0]
-            deeper = depth > deepest
-            found[deeper, number] = depth[deeper, None] * out[deeper]
-            deepest = np.maximum(deepest, depth)
+        points = body.hands.points[:, number] + shifts[:, number, None]
+        off, ways = [], []
+        for name in _flesh_for(side, body.tubes):
+            place = body.tubes[name].found(points, body.axes[name])
+            off.append(place.off + HANDS.gives_m)
+            ways.append(body.tubes[name].point(place, body.axes[name])[1])
+        depths = np.maximum(-np.concatenate(off, axis=1), 0.0)
+        worst = first_most(depths)
+        found[:, number] = (depths[frames, worst, None]
+                            * np.concatenate(ways, axis=1)[frames, worst])
     return found
 
 

@@ -16,6 +16,7 @@ from mimegen.retarget.hands import (
     HANDS,
     MovingBody,
     arms_bent,
+    gap,
     has_arms,
     nearness,
     smoothed_shifts,
@@ -71,10 +72,9 @@ class Performer:
         motion = self.performance.motion
         moved = arms_bent(motion, self.joints, wrists_of(motion, self.joints) + shifts)
         # The hand turns half as far as the forearm, so that the wrist does not look broken.
-        for side in SIDES:
-            hand = self.joints[f"{side}_hand"]
-            moved.rotations[:, hand] = quaternions.slerp(
-                moved.rotations[:, hand], motion.rotations[:, hand], np.array(0.5))
+        hands = [self.joints[f"{side}_hand"] for side in SIDES]
+        moved.rotations[:, hands] = quaternions.slerp(
+            moved.rotations[:, hands], motion.rotations[:, hands], np.array(0.5))
         return replace(self, performance=Performance(self.performance.character, moved))
 
 
@@ -117,27 +117,23 @@ def _towards(one: tuple[MovingBody, MovingBody], other: tuple[MovingBody, Moving
         most = weight[:, None]
         total, weights = most**4 * body, most**4
         for against in range(len(SIDES)):
-            gap = _gap(one[0], other[0], number, against)
-            short = _stopping_short(gap, fps)
-            apart = _apart(one[0], other[0], number, against) * scale
+            away = gap(one[0].hands, number, other[0].hands, against)
+            short = _stopping_short(away, fps)
+            wanted, now = (mine.hands.points[:, number, 0] - theirs.hands.points[:, against, 0]
+                           for mine, theirs in zip(one, other, strict=True))
             # The gap at which captured hands stop short is taken off their distance; the direction
             # stays.
-            apart *= (np.maximum(gap - short, 0.0) / np.maximum(gap, 1e-6))[:, None]
-            near = nearness(gap - short, MEETING.reaching_m)[:, None]
+            wanted = wanted * scale * (np.maximum(away - short, 0.0)
+                                       / np.maximum(away, 1e-6))[:, None]
+            near = nearness(away - short, MEETING.reaching_m)[:, None]
             # Each hand goes half of the distance.
-            half = (apart - _apart(one[1], other[1], number, against)) / 2
+            half = (wanted - now) / 2
             total, weights = total + near**4 * half, weights + near**4
             most = np.maximum(most, near)
         # By the fourth power, the nearest contact dominates.
         shifts[:, number] = most * total / np.maximum(weights, 1e-9)
         nearest[:, number] = most[:, 0]
     return shifts, nearest
-
-
-def _gap(one: MovingBody, other: MovingBody, number: int, against: int) -> FloatArray:
-    """Return the least distance (F,) between the points of two hands."""
-    away = one.hands.points[:, number, :, None] - other.hands.points[:, against, None]
-    return np.asarray(np.linalg.norm(away, axis=-1).min(axis=(1, 2)))
 
 
 def _stopping_short(gap: FloatArray, fps: float) -> float:
@@ -152,8 +148,3 @@ def _stopping_short(gap: FloatArray, fps: float) -> float:
     if not lasting.any():
         return 0.0
     return float(gap[np.isin(runs, 1 + np.flatnonzero(lasting))].max())
-
-
-def _apart(one: MovingBody, other: MovingBody, number: int, against: int) -> FloatArray:
-    """Return the position (F, 3) of one person's palm relative to the other's."""
-    return one.hands.points[:, number, 0] - other.hands.points[:, against, 0]

@@ -13,7 +13,7 @@ nearest points of the nearest patch.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import FINGERS
-from mimegen.retarget.outer import OuterLayer, outer_surface, thinned
+from mimegen.retarget.outer import OuterLayer, one_a_cell, outer_surface, thinned
 from mimegen.retarget.surface import SkinSample
 
 
@@ -83,50 +83,61 @@ OBSTACLES = ObstacleParameters()
 class Patch:
     """Points (N, 3) of a surface that follow one joint, relative to it, and outward directions.
 
-    All of them lie within ``size`` (m) of the ``middle`` (3,). ``stops`` (N,) marks points that are
-    obstacles to a hand. For a forearm they are obstacles from the fraction ``beyond`` of its length
-    on.
+    ``blocks_hands`` (N,) marks points that are obstacles to a hand. For a forearm they are
+    obstacles from the fraction ``blocks_from`` of its length on. A patch without a ``joint`` (None)
+    is posed already: positions are (N, 4), and the fourth coordinate separates frames.
     """
 
-    joint: int
+    joint: int | None
     places: FloatArray
-    tree: "scipy.spatial.cKDTree"
     ways: FloatArray
-    middle: FloatArray
-    size: float
-    stops: NDArray[np.bool_]
-    beyond: float
+    blocks_hands: NDArray[np.bool_]
+    blocks_from: float
 
-    @staticmethod
-    def of(surface: OuterLayer, stops: NDArray[np.bool_], joint: int, head: FloatArray,
-           beyond: float) -> "Patch":
-        """Return the patch of a joint whose position at rest is ``head`` (3,)."""
-        own = surface.of == joint
-        places = surface.skin.vertices[own] - head
-        middle = places.mean(axis=0)
-        return Patch(joint, places, scipy.spatial.cKDTree(places), surface.ways[own], middle,
-                     float(lengths(places - middle).max()), stops[own],
-                     beyond)
+    @cached_property
+    def tree(self) -> "scipy.spatial.cKDTree":
+        """The points, for fast searches."""
+        return scipy.spatial.cKDTree(self.places)
 
-    def distances(self, points: FloatArray) -> FloatArray:
-        """Return the distances (N,) of points (N, 3), relative to the joint, from the patch.
+    def relative(self, motion: Motion, frames: NDArray[np.intp],
+                 points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return points (N, 3) of some frames (N,) relative to the joint, and its rotations.
 
-        They are infinite beyond ``OBSTACLES.deepest_m``.
+        The latter are matrices (N, 3, 3).
         """
-        return np.asarray(self.tree.query(points, distance_upper_bound=OBSTACLES.deepest_m)[0])
+        if self.joint is None:
+            return in_frames(points, frames), np.broadcast_to(np.eye(3), (len(frames), 3, 3))
+        turns = quaternions.to_matrices(motion.global_pose.rotations[:, self.joint])[frames]
+        away = points - motion.global_pose.positions[frames, self.joint]
+        return np.einsum("nx,nxy->ny", away, turns), turns
 
-    def beside(self, points: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return the distances (N,) of points (N, 3) from the patch, and which are clearly outside.
+    def beside(self, motion: Motion, points: FloatArray,
+               most: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return the distances (F, L) of points (F, L, 3) from the patch, and which are outside.
+
+        The latter are those that clearly are. Distances above ``most`` (F, L), in metres, may be
+        infinite.
         """
-        away, near = self.tree.query(points)
-        ahead = np.einsum("nx,nx->n", points - self.places[near], self.ways[near])
-        return away, ahead > OBSTACLES.straight * away
+        away, outside = np.full(most.shape, np.inf), np.zeros(most.shape, bool)
+        low, high = self.tree.mins[:3], self.tree.maxes[:3]
+        centre = (low + high) / 2
+        if self.joint is not None:
+            centre = motion.global_pose.positions[:, [self.joint]] + quaternions.rotate(
+                motion.global_pose.rotations[:, [self.joint]], centre)
+        near = np.nonzero(lengths(points - centre) < lengths(high - low) / 2 + most)
+        if len(near[0]):
+            places, _ = self.relative(motion, near[0], points[near])
+            away[near], nearest = self.tree.query(places)
+            ahead = np.einsum("nx,nx->n", (places - self.places[nearest])[:, :3],
+                              self.ways[nearest])
+            outside[near] = ahead > OBSTACLES.straight * away[near]
+        return away, outside
 
-    def depths(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def depths(self, points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return how deep (N,) points (N, 3), relative to the joint, lie below the surface.
 
         The surface is the mean plane of the nearest points; outside it the depth is 0. Also return
-        the directions (N, 3) out.
+        the directions (N, 3) out, and the distances (N,) from the nearest point.
         """
         away, near = self.tree.query(points, k=range(1, OBSTACLES.nearest + 1),
                                      distance_upper_bound=OBSTACLES.deepest_m)
@@ -135,45 +146,35 @@ class Patch:
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
         near = np.where(there, near, 0)
         ways = unit(np.einsum("nk,nkx->nx", shares, self.ways[near]))
-        inwards = np.einsum("nk,nkx->nx", shares, self.places[near]) - points
+        inwards = np.einsum("nk,nkx->nx", shares, self.places[near, :3]) - points[:, :3]
         depth = np.einsum("nx,nx->n", inwards, ways)
-        inwards = OBSTACLES.straight * lengths(inwards)
-        inside = there[:, 0] & self.stops[near[:, 0]] & (depth > inwards)
-        return np.where(inside, depth, 0.0), ways
+        inside = there[:, 0] & self.blocks_hands[near[:, 0]] & (
+            depth > OBSTACLES.straight * lengths(inwards))
+        return np.where(inside, depth, 0.0), ways, away[:, 0]
 
 
 @dataclass(frozen=True)
-class Hanging:
-    """A skirt's surface: like a `Patch`, but its points follow several joints."""
+class Skirt:
+    """A skirt's surface, whose points follow several joints."""
 
     surface: OuterLayer
-    beyond: float = np.inf
 
-    def skinned(self, motion: Motion, points: FloatArray) -> tuple[Patch, FloatArray]:
-        """Return the skirt near points (F, P, 3) of a motion as one patch, and its middle (F, 3).
-
-        The patch's positions and directions are (N, 4): the fourth coordinate separates frames.
-        Positions are relative to the middle.
-        """
+    def posed(self, motion: Motion, points: FloatArray) -> Patch:
+        """Return the skirt near points (F, P, 3) of a motion as one patch."""
         skin = self.surface.skin
         places = skin.posed(motion)
         tips = replace(skin, vertices=skin.vertices + self.surface.ways).posed(motion)
-        about = OBSTACLES.deepest_m
-        low, high = points.min(axis=1) - about, points.max(axis=1) + about
-        near = ((places > low[:, None]) & (places < high[:, None])).all(axis=2)
+        low, high = (end[:, None] for end in (points.min(axis=1) - OBSTACLES.deepest_m,
+                                              points.max(axis=1) + OBSTACLES.deepest_m))
+        near = ((places > low) & (places < high)).all(axis=2)
         near[0, 0] = True  # A tree needs at least one point.
-        middle = places.mean(axis=1)
-        size = float(lengths(places - middle[:, None]).max())
-        frames, _ = np.nonzero(near)
-        own = in_frames((places - middle[:, None])[near], frames)
-        outwards = in_frames(unit(tips - places)[near], 0 * frames)
-        return Patch(-1, own, scipy.spatial.cKDTree(own), outwards,
-                     np.zeros(3), size, np.ones(len(own), bool), self.beyond), middle
+        own = in_frames(places[near], np.nonzero(near)[0])
+        return Patch(None, own, unit(tips - places)[near], np.ones(len(own), bool), np.inf)
 
 
 def in_frames(places: FloatArray, frames: NDArray[np.intp]) -> FloatArray:
     """Return positions (N, 4), with a fourth coordinate that keeps the frames far apart."""
-    return np.concatenate([places, OBSTACLES.frames_apart_m * frames[:, None]], axis=1)
+    return np.column_stack([places, OBSTACLES.frames_apart_m * frames])
 
 
 class Depths(NamedTuple):
@@ -191,153 +192,97 @@ class Depths(NamedTuple):
         return Depths(*whole)
 
 
-class _Posed(NamedTuple):
-    """A hand's points (F, P, 3) and the patches around it, posed in all frames.
-
-    ``heads`` (F, N, 3) and ``turns`` (F, N, 3, 3) are the positions and rotations of the patches'
-    joints. ``hanging`` is the index of a skirt's patch, which is the last, or -1.
-    """
-
-    points: FloatArray
-    patches: Sequence[Patch]
-    heads: FloatArray
-    turns: FloatArray
-    hanging: int
-
-    def against(self, patch: int, frames: NDArray[np.intp], places: FloatArray) -> FloatArray:
-        """Return world positions (M, 3), each of a frame (M,), relative to a patch's joint.
-
-        For a skirt they are (M, 4), see `in_frames`.
-        """
-        found = np.asarray(np.einsum("nx,nxy->ny", places - self.heads[frames, patch],
-                                     self.turns[frames, patch]))
-        return in_frames(found, frames) if patch == self.hanging else found
-
-
 @dataclass(frozen=True)
 class HandAndForearm:
     """Points (P,) of one hand and its forearm, and the surface that they must not lie in.
 
-    ``fingers`` (P,) is the first joint of each point's finger, -1 for points of no finger;
-    ``lumps`` (P,) the index of the group of neighbouring points. A point may lie ``yields`` (P,)
-    metres deep, and follows the wrist by the fraction ``share`` (P,).
+    ``fingers`` (P,) is the first joint of each point's finger, -1 for points of no finger.
+    ``along`` (P,) is how far along the forearm a point lies, from 0 at the elbow to 1 at the wrist,
+    and infinite for points of the hand.
     """
 
-    hand: SkinSample
+    skin: SkinSample
     fingers: NDArray[np.intp]
-    lumps: NDArray[np.intp]
-    yields: FloatArray
-    share: FloatArray
-    others: Sequence[Patch]
-    skirt: Hanging | None = None
+    along: FloatArray
+    patches: Sequence[Patch]
+    skirt: Skirt | None = None
+
+    @cached_property
+    def lumps(self) -> NDArray[np.intp]:
+        """The lump (P,) of each point: neighbours are tested as one before each is tested."""
+        of_arm = np.isfinite(self.along)
+        edges = np.where(of_arm, OBSTACLES.arm_lump_m, OBSTACLES.lump_cell_m)
+        cells = np.column_stack([np.round(self.skin.vertices / edges[:, None]), of_arm])
+        return np.asarray(np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1), np.intp)
 
     def depths(self, motion: Motion) -> Depths:
-        """Return the points in a motion, and their depths."""
-        posed = self._posed(motion)
-        deep, out = np.zeros(posed.points.shape[:2]), np.zeros(posed.points.shape)
-        nearest = self._nearest(posed)
-        for number in np.unique(nearest[nearest >= 0]):
-            patch = posed.patches[number]
-            frames, which = np.nonzero((nearest == number) & self._held(patch))
-            depth, ways = patch.depths(posed.against(number, frames, posed.points[frames, which]))
-            deep[frames, which] = self._counting(which, depth)
-            out[frames, which] = np.einsum("nxy,ny->nx", posed.turns[frames, number],
-                                           ways[:, :3])
-        return Depths(posed.points, deep, out)
-
-    def _held(self, patch: Patch) -> NDArray[np.bool_]:
-        """Return a mask (P,) of the points to which a patch is an obstacle."""
-        return np.asarray((self.yields == 0) | (self.share >= (1 + patch.beyond) / 2))
-
-    def _counting(self, which: NDArray[np.intp], depths: FloatArray) -> FloatArray:
-        """Return the part (N,) of the depths (N,) of some points that must be corrected."""
-        arm = self.yields[which] > 0
-        return np.where(arm & (depths > OBSTACLES.through_m), 0.0, np.clip(
-            depths - self.yields[which], 0.0,
-            np.where(arm, OBSTACLES.at_once_m, OBSTACLES.deepest_m)))
-
-    def _posed(self, motion: Motion) -> _Posed:
-        pose = motion.global_pose
-        joints = np.array([patch.joint for patch in self.others], np.intp)
-        points, heads = self.hand.posed(motion), pose.positions[:, joints]
-        turns = quaternions.to_matrices(pose.rotations[:, joints])
-        if self.skirt is None:
-            return _Posed(points, self.others, heads, turns, -1)
-        patch, middle = self.skirt.skinned(motion, points)
-        still = np.broadcast_to(np.eye(3), (motion.frames, 1, 3, 3))
-        return _Posed(points, [*self.others, patch],
-                      np.concatenate([heads, middle[:, None]], axis=1),
-                      np.concatenate([turns, still], axis=1), len(joints))
-
-    def _nearest(self, posed: _Posed) -> NDArray[np.intp]:
-        """Return the index (F, P) of the patch that is nearest to each point.
-
-        It is -1 for points far from all patches, and for points that are certainly outside.
-        """
-        at_lumps = self._at_lumps(posed)
-        alone = at_lumps.sum(axis=2) == 1
-        nearest = np.where(alone, at_lumps.argmax(axis=2), -1)[:, self.lumps]
-        least = np.full(nearest.shape, np.inf)
-        for number in np.flatnonzero((at_lumps & ~alone[..., None]).any(axis=(0, 1))):
-            frames, which = np.nonzero((at_lumps[..., number] & ~alone)[:, self.lumps])
-            away = posed.patches[number].distances(
-                posed.against(int(number), frames, posed.points[frames, which]))
+        """Return the points in a motion, and their depths below the nearest patch."""
+        points = self.skin.posed(motion)
+        found = Depths(points, np.zeros(points.shape[:2]), np.zeros(points.shape))
+        least = np.full(points.shape[:2], np.inf)
+        skirts = [] if self.skirt is None else [self.skirt.posed(motion, points)]
+        patches = [*self.patches, *skirts]
+        for patch, near in zip(patches, self._near(motion, points, patches), strict=True):
+            frames, which = np.nonzero(near)
+            if not len(frames):
+                continue
+            places, turns = patch.relative(motion, frames, points[frames, which])
+            deep, ways, away = patch.depths(places)
             nearer = away < least[frames, which]
-            least[frames[nearer], which[nearer]] = away[nearer]
-            nearest[frames[nearer], which[nearer]] = number
-        return nearest
+            own = frames[nearer], which[nearer]
+            least[own] = away[nearer]
+            found.deep[own] = self._counted(own[1], deep[nearer], patch)
+            found.out[own] = np.einsum("nxy,ny->nx", turns[nearer], ways[nearer])
+        return found
 
-    def _at_lumps(self, posed: _Posed) -> NDArray[np.bool_]:
-        """Return a mask (F, L, N) of the patches that may be nearest to points of each lump.
+    def _near(self, motion: Motion, points: FloatArray,
+              patches: Sequence[Patch]) -> NDArray[np.bool_]:
+        """Return a mask (N, F, P) of the patches that may be nearest to each point.
 
-        It is False for all patches if the lump is certainly outside: if its middle is clearly
-        outside, and farther from the body than from its own points.
+        It is False if the point's lump is certainly outside: if its middle is clearly outside, and
+        farther from the body than from its own points.
         """
-        middles, sizes = self._lumped(posed.points)
-        away = np.full((*sizes.shape, len(posed.patches)), np.inf)
-        outside = np.zeros(away.shape, bool)
-        for number, patch in enumerate(posed.patches):
-            centre = posed.heads[:, number] + np.einsum(
-                "fxy,y->fx", posed.turns[:, number], patch.middle)
-            within = lengths(middles - centre[:, None]) < patch.size + OBSTACLES.deepest_m + sizes
-            frames, which = np.nonzero(within)
-            places = posed.against(number, frames, middles[frames, which])
-            away[frames, which, number], outside[frames, which, number] = patch.beside(places)
-        least = away.min(axis=2)
-        off = np.take_along_axis(outside, away.argmin(axis=2)[..., None], axis=2)[..., 0]
+        lumps = [points[:, self.lumps == number] for number in range(self.lumps.max() + 1)]
+        middles = np.stack([lump.mean(axis=1) for lump in lumps], axis=1)
+        sizes = np.stack([lengths(lump - middles[:, [number]]).max(axis=1)
+                          for number, lump in enumerate(lumps)], axis=1)
+        most = OBSTACLES.deepest_m + sizes
+        away, outside = map(np.array, zip(*(patch.beside(motion, middles, most)
+                                            for patch in patches), strict=True))
+        least = away.min(axis=0)
+        off = np.take_along_axis(outside, away.argmin(axis=0)[None], axis=0)[0]
         free = off & (least > sizes + OBSTACLES.body_cell_m)
-        nearest = away <= np.minimum(least + 2 * sizes, OBSTACLES.deepest_m + sizes)[..., None]
-        return np.asarray(nearest & ~free[..., None])
+        near = (away <= np.minimum(least + 2 * sizes, most)) & ~free
+        return np.asarray(near[:, :, self.lumps])
 
-    def _lumped(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the middles (F, L, 3) and radii (F, L) of lumps of points (F, P, 3)."""
-        found = [points[:, self.lumps == number] for number in range(self.lumps.max() + 1)]
-        middles = np.stack([lump.mean(axis=1) for lump in found], axis=1)
-        sizes = [lengths(lump - middles[:, [number]]).max(axis=1)
-                 for number, lump in enumerate(found)]
-        return middles, np.stack(sizes, axis=1)
+    def _counted(self, which: NDArray[np.intp], depths: FloatArray, patch: Patch) -> FloatArray:
+        """Return the part (N,) of the depths (N,) of some points that must be corrected."""
+        along = self.along[which]
+        of_arm = np.clip(depths - OBSTACLES.yields_m, 0.0, OBSTACLES.at_once_m)
+        of_arm[(depths > OBSTACLES.through_m) | (along < patch.blocks_from)] = 0.0
+        return np.where(np.isinf(along), depths, of_arm)
 
 
 @lru_cache(maxsize=4)
 def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[HandAndForearm]:
     """Return both hands with their forearms; ``numbers`` are pairs of role and joint."""
-    joints = dict(numbers)
-    outer, heads = outer_surface(character), character.skeleton.heads
+    joints, outer = dict(numbers), outer_surface(character)
     fine, body = thinned(outer, OBSTACLES.hand_cell_m), thinned(outer, OBSTACLES.body_cell_m)
     limbs = []
     for side, other in permutations(SIDES):
-        whole = body.part(~np.isin(body.of, [*below(character, joints[f"{side}_upper_arm"]),
-                                             *fingers_below(character, joints, other)]))
-        hangs = in_skirt(whole, character)
-        skirt = Hanging(thinned(whole.part(hangs), OBSTACLES.skirt_cell_m)) if hangs.any() else None
-        others = whole.part(~hangs)
-        stops = ~in_hand(others, character, joints, other, OBSTACLES.wrist)
-        patches = [Patch.of(others, stops, int(joint), heads[joint],
-                            stops_beyond(character, joints, int(joint)))
-                   for joint in np.unique(others.of)]
-        limbs.append(limb_of(hand_of(fine, character, joints, side),
-                             forearm_of(outer, character, joints, side), character, joints, side,
-                             patches, skirt))
+        own_arm = np.isin(body.of, below(character, joints[f"{side}_upper_arm"]))
+        rest = body.part(~own_arm & (fingers_of(body, character, joints, other) < 0))
+        hangs = in_skirt(rest, character)
+        skirt = Skirt(thinned(rest.part(hangs), OBSTACLES.skirt_cell_m)) if hangs.any() else None
+        rest = rest.part(~hangs)
+        blocks_hands = ~in_hand(rest, character, joints, other, OBSTACLES.wrist)
+        along = along_limb(fine, character, joints, side)
+        limb, along = fine.part(along >= 0), along[along >= 0]
+        # All of the forearm follows the elbow, as that is cheaper.
+        skin = replace(limb.skin, joints=np.where(
+            np.isfinite(along)[:, None], joints[f"{side}_forearm"], limb.skin.joints))
+        limbs.append(HandAndForearm(skin, fingers_of(limb, character, joints, side), along,
+                                    patches_of(rest, blocks_hands, character, joints), skirt))
     return limbs
 
 
@@ -349,21 +294,27 @@ def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]
     ``numbers`` are pairs of role and joint.
     """
     joints = dict(numbers)
-    outer, heads = outer_surface(character), character.skeleton.heads
-    fine = thinned(outer, OBSTACLES.finger_cell_m)
-    arms = {side: fine.part(np.isin(fine.of, below(character, joints[f"{side}_forearm"])))
-            for side in SIDES}
+    fine = thinned(outer_surface(character), OBSTACLES.finger_cell_m)
     found = []
     for side, other in permutations(SIDES):
-        numbers_of = fingers_of(arms[side], character, joints, side)
-        own = arms[side].part(numbers_of >= 0)
-        stops = np.ones(len(arms[other].of), bool)
-        patches = [Patch.of(arms[other], stops, int(joint), heads[joint], 0.0)
-                   for joint in np.unique(arms[other].of)]
-        count = len(own.of)
-        found.append(HandAndForearm(own.skin, numbers_of[numbers_of >= 0],
-                                    lumps_of(own.skin.vertices, OBSTACLES.lump_cell_m),
-                                    np.zeros(count), np.ones(count), patches))
+        fingers = fingers_of(fine, character, joints, side)
+        own, arm = (fine.part(mask) for mask in (fingers >= 0, np.isin(
+            fine.of, below(character, joints[f"{other}_forearm"]))))
+        found.append(HandAndForearm(own.skin, fingers[fingers >= 0], np.full(len(own.of), np.inf),
+                                    patches_of(arm, np.ones(len(arm.of), bool), character, joints)))
+    return found
+
+
+def patches_of(surface: OuterLayer, blocks_hands: NDArray[np.bool_], character: Character,
+               joints: Mapping[str, int]) -> list[Patch]:
+    """Return a surface as patches, one for each joint; ``blocks_hands`` (N,) as in `Patch`."""
+    legs = [joint for side in SIDES for joint in below(character, joints[f"{side}_thigh"])]
+    found = []
+    for joint in np.unique(surface.of).tolist():
+        own = surface.of == joint
+        found.append(Patch(joint, surface.skin.vertices[own] - character.skeleton.heads[joint],
+                           surface.ways[own], blocks_hands[own],
+                           OBSTACLES.at_legs if joint in legs else OBSTACLES.at_body))
     return found
 
 
@@ -374,52 +325,21 @@ def in_skirt(surface: OuterLayer, character: Character) -> NDArray[np.bool_]:
                        & (surface.skin.weights > 0)).any(axis=1))
 
 
-def stops_beyond(character: Character, joints: Mapping[str, int], joint: int) -> float:
-    """Return the fraction of a forearm's length from which on a joint's patch is an obstacle to it.
+def along_limb(surface: OuterLayer, character: Character, joints: Mapping[str, int],
+               side: str) -> FloatArray:
+    """Return ``along`` (N,) of `HandAndForearm` for the points of a surface, -1 for points of none.
+
+    Of the forearm only soft parts count, a little below the elbow and thinned.
     """
-    legs = [below(character, joints[f"{side}_thigh"]) for side in SIDES]
-    return OBSTACLES.at_legs if joint in np.concatenate(legs) else OBSTACLES.at_body
-
-
-def limb_of(hand: OuterLayer, forearm: OuterLayer, character: Character, joints: Mapping[str, int],
-            side: str, others: Sequence[Patch], skirt: Hanging | None = None) -> HandAndForearm:
-    """Return a hand and its forearm; all of the forearm follows the elbow, as that is cheaper."""
-    elbow = np.full((len(forearm.of), 1), joints[f"{side}_forearm"], np.int32)
-    arm = SkinSample(forearm.skin.vertices, elbow, np.ones(elbow.shape))
-    skin = hand.skin.joined(arm)
-    more, lumps = len(forearm.of), lumps_of(hand.skin.vertices, OBSTACLES.lump_cell_m)
-    share = along_forearm(forearm.skin.vertices, character.skeleton.heads, joints, side)
-    arm_lumps = lumps_of(arm.vertices, OBSTACLES.arm_lump_m)
-    return HandAndForearm(skin, np.append(fingers_of(hand, character, joints, side),
-                                          np.full(more, -1)),
-                          np.append(lumps, lumps.max(initial=-1) + 1 + arm_lumps),
-                          np.append(np.zeros(len(hand.of)), np.full(more, OBSTACLES.yields_m)),
-                          np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)),
-                          others,
-                          skirt)
-
-
-def forearm_of(surface: OuterLayer, character: Character, joints: Mapping[str, int],
-               side: str) -> OuterLayer:
-    """Return the soft part of a forearm's surface, up to the hand."""
-    own = np.isin(surface.of, below(character, joints[f"{side}_forearm"]))
+    elbow, wrist = (character.skeleton.heads[joints[f"{side}_{part}"]]
+                    for part in ("forearm", "hand"))
+    places = surface.skin.vertices
+    along = product(places - elbow, wrist - elbow) / np.sum((wrist - elbow) ** 2)
     hand = in_hand(surface, character, joints, side)
-    share = along_forearm(surface.skin.vertices, character.skeleton.heads, joints, side)
-    arm = surface.part(own & ~hand & surface.soft & (share > OBSTACLES.at_legs))
-    return thinned(arm, OBSTACLES.arm_cell_m)
-
-
-def along_forearm(places: FloatArray, heads: FloatArray, joints: Mapping[str, int],
-                  side: str) -> FloatArray:
-    """Return how far (N,) along the forearm points (N, 3) at rest lie: 0 at elbow, 1 at wrist."""
-    elbow, wrist = (heads[joints[f"{side}_{part}"]] for part in ("forearm", "hand"))
-    return np.asarray(product(places - elbow, wrist - elbow) / np.sum((wrist - elbow) ** 2))
-
-
-def hand_of(surface: OuterLayer, character: Character, joints: Mapping[str, int],
-            side: str) -> OuterLayer:
-    """Return the points of a surface that belong to a hand, without the wrist and its clothes."""
-    return surface.part(in_hand(surface, character, joints, side))
+    arm = surface.soft & ~hand & (along > OBSTACLES.at_legs) & np.isin(
+        surface.of, below(character, joints[f"{side}_forearm"]))
+    arm[arm] = one_a_cell(places[arm], OBSTACLES.arm_cell_m)
+    return np.where(hand, np.inf, np.where(arm, np.minimum(along, 1.0), -1.0))
 
 
 def in_hand(surface: OuterLayer, character: Character, joints: Mapping[str, int], side: str,
@@ -436,26 +356,14 @@ def in_hand(surface: OuterLayer, character: Character, joints: Mapping[str, int]
     return np.asarray(own & (along > beyond * np.sum(way * way)))
 
 
-def fingers_of(hand: OuterLayer, character: Character, joints: Mapping[str, int],
+def fingers_of(surface: OuterLayer, character: Character, joints: Mapping[str, int],
                side: str) -> NDArray[np.intp]:
     """Return the first joint (P,) of the finger that each point belongs to, -1 for none."""
-    found = np.full(len(hand.of), -1, np.intp)
+    found = np.full(len(surface.of), -1, np.intp)
     for finger in FINGERS:
         if (first := joints.get(f"{side}_{finger}1")) is not None:
-            found[np.isin(hand.of, below(character, first))] = first
+            found[np.isin(surface.of, below(character, first))] = first
     return found
-
-
-def fingers_below(character: Character, joints: Mapping[str, int], side: str) -> list[int]:
-    """Return the indices of all joints of a hand's fingers, helper joints included."""
-    return [joint for finger in FINGERS if (first := joints.get(f"{side}_{finger}1")) is not None
-            for joint in below(character, first)]
-
-
-def lumps_of(places: FloatArray, cell: float) -> NDArray[np.intp]:
-    """Return the index (P,) of the lump that each point (P, 3) is in, by cells of this edge (m)."""
-    cells = np.round(places / cell).astype(int)
-    return np.asarray(np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1), np.intp)
 
 
 def below(character: Character, joint: int) -> list[int]:

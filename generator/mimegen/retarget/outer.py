@@ -57,10 +57,14 @@ class OuterLayer:
 
 def thinned(surface: OuterLayer, cell: float) -> OuterLayer:
     """Return one point of the surface for each cell of this edge (m)."""
-    cells = np.round(surface.skin.vertices / cell).astype(int)
-    kept = np.zeros(len(cells), bool)
-    kept[np.unique(cells, axis=0, return_index=True)[1]] = True
-    return surface.part(kept)
+    return surface.part(one_a_cell(surface.skin.vertices, cell))
+
+
+def one_a_cell(places: FloatArray, cell: float) -> NDArray[np.bool_]:
+    """Return a mask (N,) of one of the places (N, 3) for each cell of this edge (m)."""
+    kept = np.zeros(len(places), bool)
+    kept[np.unique(np.round(places / cell).astype(int), axis=0, return_index=True)[1]] = True
+    return kept
 
 
 @lru_cache(maxsize=4)

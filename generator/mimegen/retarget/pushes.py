@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from mimegen.base.vectors import lengths
 from mimegen.characters.helpers import with_helpers_turned
@@ -36,15 +35,14 @@ class PushParameters:
 PUSHES = PushParameters()
 
 
-def wrists_pushed(motion: Motion, joints: Mapping[str, int],
-                  pushes: FloatArray) -> tuple[Motion, NDArray[np.intp]]:
-    """Return the motion with wrists moved by ``pushes`` (F, 2, 3), and the changed frames (N,).
+def wrists_pushed(motion: Motion, joints: Mapping[str, int], pushes: FloatArray) -> Motion:
+    """Return the motion with wrists moved by ``pushes`` (F, 2, 3).
 
-    All other frames stay identical to the last bit.
+    Frames in which no hand moves stay identical to the last bit.
     """
     pushing = lengths(pushes) > 0
     if not pushing.any():
-        return motion, np.zeros(0, np.intp)
+        return motion
     # The sixth power, because `smoothest` is of sixth order: its cutoff is then lowered by the
     # factor ``quickness`` itself.
     weights = np.maximum(pushing, PUSHES.free_of_pushes) * quickness(motion, joints) ** 6
@@ -55,12 +53,12 @@ def wrists_pushed(motion: Motion, joints: Mapping[str, int],
     shifts = np.where(far > faint, (1 - faint / np.maximum(far, faint)) * shifts, 0.0)
     frames = np.flatnonzero(shifts.any(axis=(1, 2)))
     if not len(frames):
-        return motion, frames
+        return motion
     part = motion.at(frames)
     part = rounded(arms_bent(part, joints, wrists_of(part, joints) + shifts[frames], PUSHES.girdle))
     rotations = motion.rotations.copy()
     rotations[frames] = rounded(with_helpers_turned(part)).rotations
-    return replace(motion, rotations=quaternions.without_flips(rotations)), frames
+    return replace(motion, rotations=quaternions.without_flips(rotations))
 
 
 def quickness(motion: Motion, joints: Mapping[str, int]) -> FloatArray:

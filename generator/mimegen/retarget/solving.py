@@ -18,13 +18,13 @@ def solve_pairs(matrices: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def solve_triples(matrices: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve 3x3 systems (F, 3, 3) for right sides (F, 3), inverted by cross products of rows."""
-    first, second, third = (matrices[:, row] for row in range(3))
+    """Solve 3x3 systems (..., 3, 3) for right sides (..., 3), by cross products of rows."""
+    first, second, third = np.moveaxis(matrices, -2, 0)
     columns = [cross(second, third), cross(third, first), cross(first, second)]
-    volume = np.sum(first * columns[0], axis=1)
-    solved = sum((right[:, row, None] * column for row, column in enumerate(columns)),
+    volume = np.sum(first * columns[0], axis=-1)
+    solved = sum((right[..., row, None] * column for row, column in enumerate(columns)),
                  start=np.zeros_like(right))
-    return np.asarray(solved / volume[:, None])
+    return np.asarray(solved / volume[..., None])
 
 
 def solve_bands(bands: FloatArray, right: FloatArray) -> FloatArray:

@@ -26,14 +26,6 @@ class SkinSample:
         """Return the vertices of a mask (V,)."""
         return SkinSample(self.vertices[chosen], self.joints[chosen], self.weights[chosen])
 
-    def joined(self, other: "SkinSample") -> "SkinSample":
-        """Return these vertices, then the other's."""
-        wide = max(self.joints.shape[1], other.joints.shape[1])
-        both = (self.joints, other.joints), (self.weights, other.weights)
-        joints, weights = (np.concatenate([np.pad(part, ((0, 0), (0, wide - part.shape[1])))
-                                           for part in parts]) for parts in both)
-        return SkinSample(np.concatenate([self.vertices, other.vertices]), joints, weights)
-
     @cached_property
     def followed(self) -> Sequence[tuple[int, NDArray[np.intp], FloatArray]]:
         """The vertices that follow each joint: joint, vertex indices (N,) and weights (N,)."""

@@ -145,17 +145,17 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     moved = rounded(moved)
     ground = Ground(character, goal)
     moved = ground.lifted(moved)
-    # Feet after the body is lifted: they are led to the ground from wherever that puts the hips.
+    # Feet after the body is lifted: they go to the ground from wherever that puts the hips.
     feet = feet_of(moved, source, joints, character, goal, scale)
     moved = rounded(on_the_ground(rounded(moved), feet, ground, staying))
     # Arms before hands, and once more afterwards: a hand that is taken out of the body must not
     # push its arm into the other arm.
     apart = with_arms_apart(moved, character, goal, touch)
-    clear = with_hands_clear(apart, character, goal, touch.held)
+    clear = with_hands_clear(apart, character, goal, touch.on_shaft)
     moved = with_arms_apart(clear, character, goal, touch, apart)
     if moved is not clear:
         # No rounds of moving palms out of the body: these would take arms back into each other.
-        moved = with_hands_clear(moved, character, goal, touch.held, 0)
+        moved = with_hands_clear(moved, character, goal, touch.on_shaft, 0)
     return Performance(character, ground.hands_lifted(moved))
 
 

@@ -255,6 +255,22 @@ def test_the_archive_of_croissant_is_named_by_its_content(clips, tmp_path):
     assert described["distribution"][1]["sha256"][:16] in described["distribution"][1]["contentUrl"]
 
 
+def test_clips_whose_names_have_dots_stay_samples_of_their_own(clips, tmp_path):
+    asked = read_questions(clips / "questions-mc.jsonl")[:2]
+
+    def members(*names: str) -> list[str]:
+        write_questions(tmp_path / "dots.jsonl", [
+            one.model_copy(update={"clip": name}) for one, name in zip(asked, names, strict=True)])
+        export(tmp_path / "dots.jsonl", "webdataset", tmp_path / names[0], clips)
+        with tarfile.open(tmp_path / names[0] / "shard-000000.tar") as shard:
+            return sorted(shard.getnames())
+
+    assert members("a.v1.mp4", "a.v2.mp4") == [
+        "a-v1.json", "a-v1.mp4", "a-v2.json", "a-v2.mp4"]
+    with pytest.raises(RequestError, match="differ only in dots"):
+        members("a.v1.mp4", "a-v1.mp4")
+
+
 def test_clips_that_are_only_shown_beside_others_have_no_records(clips, tmp_path):
     first, second, third = read_questions(clips / "questions-mc.jsonl")[:3]
     beside = [second, third]

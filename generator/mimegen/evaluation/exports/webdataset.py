@@ -21,12 +21,16 @@ CLIPS_A_SHARD = 256
 def write(source: Source, folder: Path) -> None:
     """Write shard-000000.tar and so on. Raises RequestError if a file is missing."""
     rows = {row["file_name"]: row for row in clip_rows(source)}
+    if len({name.replace(".", "-") for name in rows}) < len(rows):
+        raise RequestError(f"{source.file}: names of clips differ only in dots, at which"
+                           " webdataset cuts names off; rename the clips")
     for start in range(0, len(rows), CLIPS_A_SHARD):
         path = folder / f"shard-{start // CLIPS_A_SHARD:06d}.tar"
         with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as shard:
             for name in [*rows][start:start + CLIPS_A_SHARD]:
-                stem = Path(name).stem
-                _add(shard, name, source.clip(name).read_bytes())
+                # A sample's key ends at the first dot: "a.1.mp4" and "a.2.mp4" would be one sample.
+                stem = Path(name).stem.replace(".", "-")
+                _add(shard, stem + Path(name).suffix, source.clip(name).read_bytes())
                 _add(shard, f"{stem}.json", json.dumps(rows[name], ensure_ascii=False).encode())
                 for kind, content in _truth(source, name):
                     _add(shard, f"{stem}.{path_name(kind)}.zip", content)

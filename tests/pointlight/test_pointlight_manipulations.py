@@ -322,3 +322,11 @@ def test_fingers_are_dots_of_hands_and_arms() -> None:
                                                "knuckle", "wrist"))
         assert of_hand == finger, name
         assert of_left == (name.startswith("left") and (finger or "elbow" in name)), name
+
+
+def test_a_gif_says_in_which_frames_its_parameters_are() -> None:
+    plain = stimulus("jittered/hold=6", "limited_lifetime=3", fps=60.0)
+    whole, gif = display_facts(plain), display_facts(plain.every(2))
+    assert all("frames_at_fps" not in step for step in whole["manipulations"])
+    assert {step["frames_at_fps"] for step in gif["manipulations"]} == {60.0}
+    assert gif["fps"] == 30 and whole["lifetime_ms"] == gif["lifetime_ms"] == 50

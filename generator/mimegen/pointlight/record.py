@@ -34,7 +34,7 @@ def display_facts(stimulus: Stimulus) -> dict[str, Any]:
         "dots_shown_mean": round(float(used.sum(axis=1).mean()), 3),
         "dots_shown_least": int(used.sum(axis=1).min()),
         "masks": list(stimulus.masks),
-        "manipulations": [step.facts() for step in stimulus.manipulations],
+        "manipulations": [step.facts() | _made_at(stimulus) for step in stimulus.manipulations],
         "render_config": display.model_dump(mode="json"),
         "mimegen_version": __version__, "numpy_version": np.__version__,
     }
@@ -105,7 +105,8 @@ def _time_facts(stimulus: Stimulus) -> dict[str, Any]:
     life = next((manipulation.model_dump()["frames"] for manipulation in stimulus.manipulations
                  if manipulation.name == "limited_lifetime"), None)
     # In a GIF of every second frame, a life of two frames lasts one.
-    life = life and max(1, round(life / stimulus.stride))
+    made = life and max(life, stimulus.stride) / stimulus.stride
+    life = made and round(made)
     return {
         "source_fps": source_fps,
         "source_frames": [round(float(moment * source_fps), 3) for moment in moments[[0, -1]]],
@@ -114,8 +115,14 @@ def _time_facts(stimulus: Stimulus) -> dict[str, Any]:
         "speed": round(abs(step) * stimulus.display.fps, 4),
         "direction": "reversed" if step < 0 else "forward",
         "lifetime_frames": life,
-        "lifetime_ms": round(life / stimulus.display.fps * 1000, 3) if life else None,
+        "lifetime_ms": round(made / stimulus.display.fps * 1000, 3) if made else None,
     }
+
+
+def _made_at(stimulus: Stimulus) -> dict[str, float]:
+    """Return the frame rate in whose frames parameters are, if it is not the display's own."""
+    made = stimulus.display.fps * stimulus.stride
+    return {} if stimulus.stride == 1 else {"frames_at_fps": made}
 
 
 def _light_facts(stimulus: Stimulus) -> dict[str, Any]:

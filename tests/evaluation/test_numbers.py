@@ -160,3 +160,14 @@ def test_a_tolerance_about_no_number_is_one_line(tmp_path, answer: str) -> None:
 def test_rows_without_timelines_are_refused() -> None:
     with pytest.raises(RequestError, match="has a timeline"):
         number_questions([steps().model_copy(update={"timeline": None})], WORDING, 0)
+
+
+@pytest.mark.parametrize("sampling", ["window:0:2:8", "middle:8"])
+@pytest.mark.parametrize("format_", ["number", "timeline"])
+def test_what_needs_all_of_a_clip_is_not_asked_of_a_part(tmp_path, format_: str, sampling: str
+                                                        ) -> None:
+    rows = [steps(("claps", 1, 1.4), ("claps", 2, 2.4), ("bows", 5, 6.5))]
+    written(tmp_path / "out", rows)
+    done = invoke("questions", tmp_path / "out", "--format", format_, "--no-verify", "--sampling",
+                  sampling)
+    assert done.exit_code == 2 and "shows a part of each clip" in done.output

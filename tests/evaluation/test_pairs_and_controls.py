@@ -15,7 +15,7 @@ from mimegen.evaluation.audit import audit, read_items
 from mimegen.evaluation.controls import NAMES, ControlRequest, control_questions, parse_controls
 from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.pairs import both_right, pair_questions, read_pair_wording
-from mimegen.evaluation.question import Question, write_questions
+from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.reliance import _MEANINGS, reliance
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.scoring import ScoredAnswer
@@ -99,6 +99,21 @@ def test_an_order_is_asked_for_in_the_labels_of_both_halves() -> None:
     assert {one.sample_id: one.labels for one in made} == {
         one.sample_id: one.labels for one in rows}
     assert "In which order?" in made[0].prompt
+
+
+def test_what_needs_all_of_a_clip_is_not_asked_of_a_part(tmp_path: Path) -> None:
+    first, second = library_rows()[:2]
+    of_order = [half(row, "order-0000", "order", row.sample_id) for row in (first, second)]
+    part = parse_sampling("window:0:2:8")
+    with pytest.raises(RequestError, match="shows a part of each clip"):
+        pair_questions(of_order, read_pair_wording(None), 0, part, "window:0:2:8")
+    rows = [*of_order, *pairs_of_speed(1)]
+    out = written(tmp_path / "out", rows)
+    done = invoke("questions", out, "--format", "pair", "--no-verify", "--sampling",
+                  "window:0:2:8")
+    assert done.exit_code == 0, done.output
+    assert "1 pair left out, of the factors order, repetitions" in done.output
+    assert {one.asks for one in read_questions(out / "questions-pair.jsonl")} == {"speed"}
 
 
 def test_half_a_pair_is_not_asked_about() -> None:

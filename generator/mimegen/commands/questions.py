@@ -53,7 +53,13 @@ from mimegen.evaluation.matching import (
     read_match_wording,
 )
 from mimegen.evaluation.numbers import number_questions, read_number_wording
-from mimegen.evaluation.pairs import pair_questions, read_pair_wording
+from mimegen.evaluation.pairs import (
+    OF_WHOLE,
+    PairWording,
+    pair_questions,
+    read_pair_wording,
+    whole_pairs,
+)
 from mimegen.evaluation.probes import (
     NAMES,
     OPEN,
@@ -188,7 +194,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     makers: dict[str, Callable[[], list[Question]]] = {
         "cue": lambda: cue_questions(rows, CueRequest(
             asks, condition, read_cue_wording(templates), seed)),
-        "pair": lambda: pair_questions(rows, read_pair_wording(templates), seed, shown, sampling),
+        "pair": lambda: _of_pairs(rows, read_pair_wording(templates), seed, sampling),
         "probe": lambda: _of_probes(out, rows, ProbeRequest(
             parse_probes(probe), read_probe_wording(templates), seed, shown, sampling,
             prompting == OPEN)),
@@ -293,6 +299,18 @@ def _of_probes(out: Path, rows: Sequence[Row], request: ProbeRequest) -> list[Qu
     for name, count in left_out.items():
         click.echo(f"{name}: {counted(counts[name], 'question')}; {counted(count, 'clip')} left"
                    " out, too close to call or to balance the correct answers")
+    return made
+
+
+def _of_pairs(rows: Sequence[Row], wording: PairWording, seed: int, sampling: str
+              ) -> list[Question]:
+    """Make questions about pairs; print how many pairs a part of a clip cannot show."""
+    made = pair_questions(rows, wording, seed, parse_sampling(sampling), sampling)
+    left = len(whole_pairs(rows)) - len({one.pair for one in made})
+    if left:
+        factors = ", ".join(sorted(OF_WHOLE))
+        click.echo(f"{counted(left, 'pair')} left out, of the factors {factors}: --sampling"
+                   f" {sampling} shows a part of each clip")
     return made
 
 

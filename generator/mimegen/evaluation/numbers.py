@@ -23,7 +23,7 @@ from mimegen.evaluation.looking_questions import gaze_times, gaze_tracks
 from mimegen.evaluation.making import clip_fields, versions
 from mimegen.evaluation.question import Question, named_by_content
 from mimegen.evaluation.reading import final_phrase
-from mimegen.evaluation.sampling import FrameSampling
+from mimegen.evaluation.sampling import FrameSampling, refuse_part
 from mimegen.evaluation.subjects import known_actions, subject_of_row
 from mimegen.evaluation.templates import FOLDER, OpenPrompt
 from mimegen.manifest.row import Row
@@ -91,6 +91,7 @@ def number_questions(rows: Sequence[Row], wording: NumberWording, seed: int,
     Questions about steps need rows with a timeline and one performer; questions about gaze need
     clips in ``folder`` with keypoints. Raises RequestError if there are neither.
     """
+    refuse_part(sampling, sampling_text, "numbers")
     timed = [row for row in rows if row.timeline and row.partner_avatar is None]
     looking = gaze_tracks(folder, rows) if folder and _words_gaze(wording) else []
     if not timed and not looking:

@@ -19,7 +19,7 @@ from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import read_yaml
 from mimegen.evaluation.making import QuestionRequest, clip_fields, questions_of, versions
 from mimegen.evaluation.question import Question, named_by_content
-from mimegen.evaluation.sampling import FrameSampling
+from mimegen.evaluation.sampling import FrameSampling, refuse_part
 from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.subjects import (
     KnownAction,
@@ -36,6 +36,8 @@ from mimegen.manifest.timeline import role_of
 ANY_OTHER = "*"
 CONTRASTED = ("action", "order", "target", "speed", "style", "repetitions", "fault", "hand",
               "agent", "emotion", "reversed")
+# Factors whose questions are about all of a clip; they are not asked of a part of it.
+OF_WHOLE = {"order", "repetitions"}
 # Factors whose options are the labels of the halves.
 LABELLED = ("action", "order")
 # Placeholders in prompts: the step of the first of two people, and the clip's label.
@@ -73,12 +75,17 @@ def pair_questions(rows: Sequence[Row], wording: PairWording, seed: int,
                    ) -> list[Question]:
     """Return one question for each half of every complete pair.
 
+    If only a part of clips is shown, pairs of ``OF_WHOLE`` are left out.
     Raises RequestError if no pair is complete.
     """
     pairs = whole_pairs(rows)
     if not pairs:
         raise RequestError("no minimal pair is complete in these rows; sample pairs with mimegen"
                            " pairs and render them with --permutations")
+    if all(pair[0][1].factor in OF_WHOLE for pair in pairs):
+        refuse_part(sampling, sampling_text, "these pairs")
+    if sampling is not None and sampling.is_part:
+        pairs = [pair for pair in pairs if pair[0][1].factor not in OF_WHOLE]
     known = known_actions()
     contrasted = [pair for pair in pairs if pair[0][1].factor in CONTRASTED]
     same = [pair for pair in pairs if pair[0][1].factor not in CONTRASTED]

@@ -76,6 +76,14 @@ class FrameSampling:
         return sorted({min(int(time * fps + 0.5), frames - 1) for time in times})
 
 
+def refuse_part(sampling: FrameSampling | None, text: str, questions: str) -> None:
+    """Raise RequestError if a sampling shows a part of clips and questions are about all of them.
+    """
+    if sampling is not None and sampling.is_part:
+        raise RequestError(f"--sampling {text} shows a part of each clip, but {questions} are about"
+                           " all of it; use video, uniform:K or fps:F")
+
+
 def _middle(count: int, frames: int) -> list[int]:
     """Return consecutive frames at the middle of the clip without its idle ends."""
     idle = int(frames * IDLE_SHARE)

@@ -12,7 +12,7 @@ from mimegen.base.yaml_file import YamlFile
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
 from mimegen.evaluation.making import clip_fields, versions
 from mimegen.evaluation.question import Question, named_by_content
-from mimegen.evaluation.sampling import FrameSampling
+from mimegen.evaluation.sampling import FrameSampling, refuse_part
 from mimegen.evaluation.subjects import (
     KnownAction,
     Subject,
@@ -74,6 +74,7 @@ def timeline_questions(rows: Sequence[Row], request: TimelineRequest
     Also return, by aspect, how many questions were left out so that each of its choices is the
     answer equally often. Raises RequestError if no row has a timeline.
     """
+    refuse_part(request.sampling, request.sampling_text, "timelines")
     timed = [row for row in rows if row.timeline]
     if not timed:
         raise RequestError("no row has a timeline: choreographed takes have one, motion capture and"

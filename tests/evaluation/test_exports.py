@@ -261,8 +261,8 @@ def test_clips_whose_names_have_dots_stay_samples_of_their_own(clips, tmp_path):
     def members(*names: str) -> list[str]:
         write_questions(tmp_path / "dots.jsonl", [
             one.model_copy(update={"clip": name}) for one, name in zip(asked, names, strict=True)])
-        export(tmp_path / "dots.jsonl", "webdataset", tmp_path / names[0], clips)
-        with tarfile.open(tmp_path / names[0] / "shard-000000.tar") as shard:
+        export(tmp_path / "dots.jsonl", "webdataset", tmp_path / names[1], clips)
+        with tarfile.open(tmp_path / names[1] / "shard-000000.tar") as shard:
             return sorted(shard.getnames())
 
     assert members("a.v1.mp4", "a.v2.mp4") == [

@@ -103,6 +103,18 @@ def test_files_of_other_worlds_are_refused() -> None:
         in_common_frame(read_motion(ONE), replace(read_motion(TWO), up_axis="Z"))
 
 
+def test_files_of_other_units_are_refused() -> None:
+    """The second person would be 9 m tall in the first file's unit."""
+    with pytest.raises(RequestError, match="are not of one scene"):
+        in_common_frame(read_motion(ONE), read_motion(SAMPLES / "fbx" / "mixamo_ybot_punch.fbx"))
+
+
+def test_two_people_in_one_place_are_doubted() -> None:
+    one = read_motion(ONE)
+    assert any("in one place" in note for note in doubts_on_placement([one, one]))
+    assert doubts_on_placement([one, read_motion(TWO)]) == ()
+
+
 def test_moving_there_and_back_changes_nothing() -> None:
     motion = read_motion(ONE).motion
     shift = np.array([1.0, -2.0, 0.0])

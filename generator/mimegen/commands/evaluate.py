@@ -205,7 +205,7 @@ def _show_people(console: Console, people: dict[str, Any] | None) -> None:
 def _show_groups(console: Console, one: dict[str, Any]) -> None:
     """Print how many pairs have both halves right, or how many performances all variants."""
     for name, words in (("pairs", "pairs with both halves right"),
-                        ("whole", "performances with all variants right")):
+                        ("whole", "right in all variants")):
         if name in one:
             found = one[name]
             chance = f", by guessing {found['chance']:.1%}" if found.get("chance") else ""
@@ -236,10 +236,12 @@ def _cast(variants: Mapping[str, Any]) -> str:
 
 
 def _not_compared(one: dict[str, Any]) -> str:
-    """Return which of MIME's comparisons lack answers, if any of its variants was asked about."""
-    halves = {name for pair in CONTRASTS.values() for name in pair}
-    left = [name for name in CONTRASTS if name not in {row["contrast"] for row in one["contrasts"]}]
-    if not left or halves.isdisjoint(one["variants"]):
+    """Return which of MIME's comparisons share no performance, though both variants have answers.
+    """
+    compared = {row["contrast"] for row in one["contrasts"]}
+    left = [name for name, halves in CONTRASTS.items()
+            if name not in compared and set(halves) <= set(one["variants"])]
+    if not left:
         return ""
     return ("not compared, because no performance has answers in both variants:"
             f" {'; '.join(left)}")

@@ -138,7 +138,7 @@ def permute_command(
     _print_size(drawing.space, drawing.space.seen)
     drawn_count = _count(drawing.design, drawing.space, count)
     click.echo(f"sampling {counted(drawn_count, 'clip')}; checking a take for the first time takes"
-               " a few seconds", err=True)
+               " a few seconds")
     look_ahead(drawing, drawing_of, drawn_count)
     drawn = list(drawing.declarations(drawn_count))
     if given:

@@ -6,7 +6,8 @@ import click
 
 from mimegen.base.counted import counted
 from mimegen.commands.checked import check_samples, no_verify_option
-from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.commands.common import DONE, exits_cleanly, warn
+from mimegen.evaluation.exports.licences import UNKNOWN, licences
 from mimegen.evaluation.exports.publish import PRIVATE, PUBLIC, Publication, publish_set
 from mimegen.evaluation.exports.source import read_source
 
@@ -40,4 +41,8 @@ def publish_command(questions: Path, out: Path, title: str, creators: tuple[str,
     click.echo(f"{out / PUBLIC}: {counted(len(source.questions), 'question')} about"
                f" {counted(len(source.clips), 'clip')}; publish this folder\n{out / PRIVATE}: the"
                " answers and the manifest; keep this folder")
+    for part in sorted({part for part, licence, _ in licences(source.clips.values())
+                        if licence == UNKNOWN}):
+        warn(f"the licence of the {part} of some clips is not stated, so {licence} may not cover"
+             " them; the README and the datasheet list them")
     return DONE

@@ -11,6 +11,7 @@ from scipy import stats
 from mimegen.base.seeds import generator
 from mimegen.evaluation.answers import PEOPLE
 from mimegen.evaluation.contrasts import contrasts
+from mimegen.evaluation.differences import LEAST_ACTIONS
 from mimegen.evaluation.expected import human_share
 from mimegen.evaluation.pairs import both_right
 from mimegen.evaluation.question import Question
@@ -151,7 +152,7 @@ def _clustered(verdicts: Sequence[Verdict], *name: str) -> Table:
         sums = np.array([sum(clusters[action]) for action in sorted(clusters)], dtype=float)
         counts = np.array([len(clusters[action]) for action in sorted(clusters)], dtype=float)
         interval = clustered_share(sums, counts)
-        if len(sums) > 1:
+        if len(sums) >= LEAST_ACTIONS:
             resampled = cluster_bootstrap(sums / counts, counts, LEVEL, *name)
     else:
         # Resampling actions would ignore the differences between people.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from mimegen.base.arrays import ByteArray
 from mimegen.manifest.row import Row
 from mimegen.motion.quaternions import FloatArray
 from mimegen.objects.media import Video
+from mimegen.objects.records import data_frame
 from mimegen.pages.drawn import tiled
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.presets import read_display
@@ -19,6 +20,9 @@ from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import Stimulus
 from mimegen.production.displays import write_display
+
+if TYPE_CHECKING:
+    import pandas
 
 SHEET_FRAMES = 8
 SHEET_COLUMNS = 4
@@ -73,6 +77,17 @@ class Dots:
     def visible(self) -> NDArray[np.bool_]:
         """Return which dots are shown in which frame (frames, dots)."""
         return np.array(self._stimulus.dots.visible)
+
+    def frame(self) -> "pandas.DataFrame":
+        """Return a DataFrame with one row per frame and dot: time, position in pixels, visible."""
+        shape = (len(self.visible()), len(self.names))
+        frame, dot = (part.ravel() for part in np.indices(shape))
+        x, y = self.positions().reshape(-1, 2).T
+        return data_frame({"frame": number, "time_s": number / self.fps, "name": self.names[place],
+                           "x_px": across, "y_px": down, "visible": shown}
+                          for number, place, across, down, shown in zip(
+                              frame.tolist(), dot.tolist(), x.tolist(), y.tolist(),
+                              self.visible().ravel().tolist(), strict=True))
 
     def frames(self) -> Iterator[ByteArray]:
         """Yield the pictures: sRGB bytes (height, width), or (height, width, 3) if colored."""

@@ -133,9 +133,9 @@ class Take:
     @within_libraries
     def pointlight(self, display: str = "standard", manipulations: str | Sequence[str] = (),
                    seed: int = 0, **options: Any) -> Dots:
-        """Return the take as dots at the joints of its own skeleton.
+        """Return the take as dots at its own joints, or at the man's if a body hides dots.
 
-        A display in which a body hides dots, as ``johansson``, puts the take on the man.
+        A body hides dots in displays such as ``johansson``.
         ``display`` is a preset's name or a file, ``options`` are fields of a display
         (``azimuth_deg=90, fps=30``). Raises RequestError for what is unknown.
         """

@@ -90,6 +90,8 @@ def _file(target: Path | None, usual: Path) -> Path:
         return usual
     if target.is_dir():
         return target / usual.name
+    if not target.suffix:
+        return target / usual.name
     if target.suffix.lower() != ".png":
         raise RequestError(f"{target}: a contact sheet is a PNG; name it {target.name}.png")
     return target

@@ -18,6 +18,11 @@ from mimegen.readers.trimming import MIN_FRAMES, cut, span_of
 # Direction of the line from the first person to the second, in degrees from +X: with it neither
 # hides the other from the front, nor from the azimuth of MIME's camera.
 LINE_DEG = 30.0
+# Units of the two files that differ by a larger factor, each found by the size of its body, are
+# not units of one scene: an adult and a child differ by less.
+MAX_UNIT_RATIO = 1.6
+# Hips of two people whose median distance, in metres, is smaller are in one place.
+MIN_APART_M = 0.15
 
 
 def both_people(file: Path, partner: Path | None,
@@ -87,21 +92,39 @@ def in_common_frame(first: Recording, second: Recording) -> tuple[Motion, Motion
 
 
 def doubts_on_placement(recordings: Sequence[Recording]) -> tuple[str, ...]:
-    """Return a note if only some of the files are mirrored: the people's placement is uncertain.
+    """Return notes if the people's placement is uncertain.
 
-    If both are, they are mirrored back about the same plane, which keeps their relative placement.
+    It is if both are in one place, or if only one of the files is mirrored. If both are mirrored,
+    they are mirrored back about the same plane, which keeps their relative placement.
     """
-    if len({one.mirrored for one in recordings}) < 2:
-        return ()
-    return ("only one of the two files is mirrored, so they may not share a world frame: the"
-            " people's positions relative to each other are uncertain; check them with preview",)
+    notes: list[str] = []
+    if len({one.mirrored for one in recordings}) > 1:
+        notes.append("only one of the two files is mirrored, so they may not share a world frame:"
+                     " the people's positions relative to each other are uncertain; check them"
+                     " with preview")
+    if len(recordings) == 2 and (apart := _apart_m(*recordings)) < MIN_APART_M:
+        notes.append(f"the two people are in one place, their hips {apart:.2f} m apart: the files"
+                     " may not be of one scene")
+    return tuple(notes)
+
+
+def _apart_m(first: Recording, second: Recording) -> float:
+    """Return the median horizontal distance of the hips, in metres, over the common frames."""
+    one, two = (_as_recorded(each, first.unit).root_positions[:, :2] for each in (first, second))
+    frames = min(len(one), len(two))
+    return float(np.median(np.linalg.norm(one[:frames] - two[:frames], axis=1)))
 
 
 def _check(first: Recording, second: Recording) -> None:
-    """Raise RequestError if two files have different up axes."""
+    """Raise RequestError if two files have different up axes, or units of different scenes."""
     if first.up_axis != second.up_axis:
         raise RequestError(f"--partner has {second.up_axis} up but --motion has {first.up_axis}:"
                            " the files do not share a world frame")
+    ratio = second.unit / first.unit
+    if max(ratio, 1 / ratio) > MAX_UNIT_RATIO:
+        raise RequestError(f"--partner has units of {second.unit:.3g} m but --motion has units of"
+                           f" {first.unit:.3g} m, by the sizes of the bodies: the files are not of"
+                           " one scene; convert one of them to the other's unit")
 
 
 def _as_recorded(recording: Recording, unit: float) -> Motion:

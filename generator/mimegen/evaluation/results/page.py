@@ -154,7 +154,7 @@ def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
 
 
 GROUP_TITLES = {"pairs": "Minimal pairs with both halves right",
-                "whole": "Performances with all variants right"}
+                "whole": "Right in all variants"}
 
 
 def _whole(title: str, name: str, kinds: Sequence[Table]) -> str:

@@ -28,6 +28,7 @@ def shares_plot(kinds: Sequence[Table], part: str, names: Sequence[str]) -> byte
     """Return a PNG of accuracies with intervals over actions: rows are parts, marks are models."""
     shown = kinds[:MAX_MODELS]
     figure, axes = rows_of(names)
+    drawn = False
     step = 0.6 / len(shown)
     for number, (kind, (color, mark)) in enumerate(zip(shown, LOOKS, strict=False)):
         label: str | None = short(kind["model"])
@@ -41,9 +42,13 @@ def shares_plot(kinds: Sequence[Table], part: str, names: Sequence[str]) -> byte
             axes.plot([100 * share["accuracy"]], [place], mark, color=color, markersize=6,
                       label=label, clip_on=False)
             label = None
-    chance = shown[0].get("chance")
-    if chance is not None:
-        axes.axvline(100 * chance, color="#777777", linestyle="--", linewidth=1, label="chance")
+    for row, name in enumerate(names):
+        # Parts may have different numbers of options.
+        chance = next((kind[part][name]["chance"] for kind in shown if name in kind[part]), None)
+        if chance is not None:
+            axes.plot([100 * chance] * 2, [row - 0.45, row + 0.45], "--", color="#777777",
+                      linewidth=1, label=None if drawn else "chance")
+            drawn = True
     axes.set_xlim(0, 100)
     axes.set_xlabel("right answers, %, with 95 % intervals over actions")
     return _finished(figure, len(shown) + 1)

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -168,8 +168,8 @@ def test_a_wrong_request_is_one_line(fields: dict[str, Any], says: str, tmp_path
 
 
 @pytest.mark.parametrize(("call", "says"), [
-    (lambda: mg.take("boxing", seed=1.5), "seed=1.5: expected an integer"),
-    (lambda: mg.take("boxing", seed="3"), "seed='3': expected an integer"),
+    (lambda: mg.take("boxing", seed=cast("int", 1.5)), "seed=1.5: expected an integer"),
+    (lambda: mg.take("boxing", seed=cast("int", "3")), "seed='3': expected an integer"),
     (lambda: mg.scene("the_thief", seed=-2), "seed=-2: expected an integer"),
     (lambda: mg.take("boxing").pointlight(seed=-1), "seed=-1: expected an integer"),
     (lambda: mg.evaluate([], [], similarity="word"), "no such similarity (did you mean"),

@@ -261,6 +261,7 @@ def test_moments_are_those_of_shown_frames(tmp_path: Path) -> None:
     rows = some_rows(tmp_path, [hand_moved(side, np.array([0, 0, 0.6])) for side in (
         "left", "right")])
     request = asked("higher_hand", sampling="uniform:3")
+    assert request.sampling is not None
     times = {f"{frame / FPS:.1f} s" for frame in request.sampling.frames(FRAMES, FPS)}
     made, _ = probe_questions(tmp_path, rows, request)
     assert len(made) == 2

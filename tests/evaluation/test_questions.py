@@ -243,8 +243,9 @@ def test_what_a_clip_shows_too_is_not_offered_beside_it(label, format_):
 
 def test_no_label_is_offered_beside_one_that_it_is_part_of():
     known = known_actions()
-    subjects = {name: subject_of_action(known[name], "label") for name in (
-        "walk", "walk_dog", "throw", "throwing_dart", "paint_wall", "paint_picture", "boxing")}
+    subjects = {name: subject for name in (
+        "walk", "walk_dog", "throw", "throwing_dart", "paint_wall", "paint_picture", "boxing")
+        if (subject := subject_of_action(known[name], "label"))}
     barred = [(one, other) for one, other in combinations(subjects, 2)
               if not subjects[one].may_mislead(subjects[other])]
     assert barred == [("walk", "walk_dog"), ("throw", "throwing_dart"),
@@ -285,13 +286,14 @@ def test_options_that_counting_people_rules_out_are_named():
 
 
 def test_a_question_with_other_options_has_another_id():
-    before, after = (asked(library_rows(("base+blank@0",), COUNTED[:count])) for count in (12, 13))
+    before, after = (asked(library_rows(("base+blank@0",), tuple(COUNTED[:count])))
+                     for count in (12, 13))
     prompts = [{one.question_id: one.prompt for one in made} for made in (before, after)]
     changed = {one.sample_id for one in before} & {one.sample_id for one in after
                                                    if one.prompt not in prompts[0].values()}
     assert changed
     assert all(prompts[0][same] == prompts[1][same] for same in {*prompts[0]} & {*prompts[1]})
-    assert asked(library_rows(("base+blank@0",), COUNTED[:12])) == before
+    assert asked(library_rows(("base+blank@0",), tuple(COUNTED[:12]))) == before
 
 
 def test_what_a_clip_is_called_says_nothing(all_questions):

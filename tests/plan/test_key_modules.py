@@ -29,6 +29,8 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
                   "library.take retarget.transfer choreography.perform readers.bvh"),
     "face_code": (library, "characters.expression characters.fingerprint motion.rounding",
                   "choreography.perform choreography.face characters.body retarget.transfer"),
+    "watching_code": (library, "shots.framing library.watched",
+                      "choreography.perform retarget.transfer rendering.cycles.shotframes"),
     "altering_code": (library, "library.altering motion.editing",
                       "retarget.transfer choreography.perform"),
     "reversing_code": (library, "library.reversing motion.motion",

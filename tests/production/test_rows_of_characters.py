@@ -29,6 +29,7 @@ def clip_of(character: Path) -> PlannedClip:
     take = library_take(CATALOGUE.action("salute"), None, 0)
     clip, = make_plan(CATALOGUE, [take], VARIANTS, config, "cpu",
                       str(character))
+    assert isinstance(clip, PlannedClip)
     return clip
 
 

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from mimegen.base.errors import RequestError, near_misses
-from mimegen.commands.conditions import UPRIGHT
+from mimegen.manifest.row import UPRIGHT
 from mimegen.pointlight.manipulations import MANIPULATIONS, value_of
 from mimegen.pointlight.spec import Display
 from mimegen.request.render_request import GAIT

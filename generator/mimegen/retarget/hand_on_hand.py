@@ -126,7 +126,7 @@ def shifts_off(hands: Hands, deep: FloatArray) -> FloatArray:
     touching = deep > 0
     meeting = np.cumsum(~(touching & np.roll(touching, 1)))
     left = (np.bincount(meeting, ahead * deep) >= 0)[meeting]
-    return np.stack([left, ~left], axis=1)[..., None] * (deep[:, None] * out)[:, None]
+    return np.asarray(np.stack([left, ~left], axis=1)[..., None] * (deep[:, None] * out)[:, None])
 
 
 def alike(backs: FloatArray) -> FloatArray:

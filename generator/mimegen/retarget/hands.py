@@ -26,7 +26,7 @@ from mimegen.retarget.flesh import (
 )
 from mimegen.retarget.limbs import bent_to
 from mimegen.retarget.smoothing import as_lively, smoothest
-from mimegen.retarget.solving import solve_pairs, solve_triples
+from mimegen.retarget.solving import solve_pairs
 from mimegen.retarget.surface import SkinSample, outer_vertices
 
 
@@ -86,10 +86,6 @@ class HandParameters:
     # Shoulders follow a wrist by this fraction of small shifts, and never further than this (m).
     girdle: float = 0.6
     girdle_most_m: float = 0.04
-    # Relative weight of a shoulder's displacement along the arm, and stiffness of collar bones
-    # against changes of length.
-    along_arm: float = 100.0
-    rigid: float = 1e4
 
 
 HANDS = HandParameters()
@@ -416,19 +412,8 @@ def _shoulder_turned(places: FloatArray, shift: FloatArray,
                      girdle: float) -> tuple[FloatArray, FloatArray]:
     """Return a collar bone's rotation (F, 4) for the wrist's ``shift``, and the shoulder's shift.
     """
-    bone, arm = places[:, 1] - places[:, 0], places[:, 2] - places[:, 1]
-    # Weighted least squares: displacement along the arm counts more; along the collar bone, which
-    # is rigid, there is nearly none.
-    costs = np.eye(3) + HANDS.along_arm * _squares(arm)
-    pull = np.einsum("fab,fb->fa", costs, shift)
-    way = girdle * solve_triples(costs + HANDS.rigid * _squares(bone), pull)
-    far = np.linalg.norm(way, axis=1, keepdims=True)
+    bone, way = places[:, 1] - places[:, 0], girdle * shift
     # Dividing by hypot leaves small shifts as they are and bounds large ones by the maximum.
-    turn = quaternions.between(bone, bone + way / np.hypot(1, far / HANDS.girdle_most_m))
+    far = lengths(way)[:, None] / HANDS.girdle_most_m
+    turn = quaternions.between(bone, bone + way / np.hypot(1, far))
     return turn, np.asarray(quaternions.rotate(turn, bone) - bone)
-
-
-def _squares(vectors: FloatArray) -> FloatArray:
-    """Return the matrices (F, 3, 3) that project onto vectors (F, 3)."""
-    ways = unit(vectors)
-    return np.asarray(ways[:, :, None] * ways[:, None])

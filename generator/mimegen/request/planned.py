@@ -151,6 +151,9 @@ def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
     plan = make_plan(catalogue, takes, cells, config, device.kind, request.character,
                      request.partner_character, parse_faults(request.fault), request.set_seed,
                      request.altering.follow_place, look)
+    # Said only of a request that can be carried out: a refused one has one line.
+    for line in _unlabelled(takes, request):
+        devices.warn(line)
     return plan, config, device
 
 
@@ -159,13 +162,15 @@ def _say_doubts(takes: SeededTakes, request: RenderRequest, warn: Warn) -> None:
     if request.motion is not None:
         for take in takes.takes:
             if isinstance(take, RecordedTake):
-                for line in (*take.doubts, *_unlabelled(take, request)):
+                for line in take.doubts:
                     warn(line)
 
 
-def _unlabelled(take: RecordedTake, request: RenderRequest) -> Iterator[str]:
+def _unlabelled(takes: SeededTakes, request: RenderRequest) -> Iterator[str]:
     """Yield what questions would get wrong for lack of a label or of a semantic group."""
-    assert request.motion is not None
+    if request.motion is None:
+        return
+    take = takes.takes[0]
     if not request.label and take.labels == (request.motion.stem,):
         yield (f"{take.labels[0]}: no --label says what it shows, so its name is the label that"
                " questions count as correct")

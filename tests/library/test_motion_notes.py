@@ -46,8 +46,10 @@ def test_a_take_has_them_for_its_rows_and_its_partners(notes: list[str], tmp_pat
     assert take.facts()["motion_notes"] == notes
     plain = walk().write(tmp_path / "plain.bvh")
     two = user_take(Catalogue.with_libraries(()), plain, (), None, None, "none", MIRRORED)
-    placement, *others = two.facts()["motion_notes"]
+    # Both files have the person at the origin.
+    placement, in_one_place, *others = two.facts()["motion_notes"]
     assert "only one of the two files is mirrored" in placement
+    assert "the two people are in one place" in in_one_place
     assert others == [f"{MIRRORED.name}: {note}" for note in notes]
     assert [line.startswith(f"plain.bvh and {MIRRORED.name}: ") for line in two.doubts
             if placement in line] == [True]

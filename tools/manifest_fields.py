@@ -11,8 +11,8 @@ START = "## Fields\n"
 def page_with_fields(text: str) -> str:
     """Return the page with the fields as they are now, below its heading for them."""
     head, _, _ = text.partition(START)
-    return (f"{head}{START}\nEvery row has those in **bold**; `python tools/manifest_fields.py`"
-            f" writes these tables.\n\n{field_table()}")
+    return (f"{head}{START}\n<!-- Tables by tools/manifest_fields.py: run it after a change. -->\n"
+            f"\nEvery row has those in **bold**.\n\n{field_table()}")
 
 
 if __name__ == "__main__":

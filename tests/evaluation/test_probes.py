@@ -9,9 +9,8 @@ import pytest
 
 from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
+from mimegen.evaluation.movement import PROBES, Movement
 from mimegen.evaluation.probes import (
-    PROBES,
-    Movement,
     ProbeRequest,
     parse_probes,
     probe_questions,

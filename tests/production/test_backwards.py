@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from mimegen.base.paths import data_folder
 from mimegen.cli import main
-from mimegen.evaluation.probes import PROBES, Movement
+from mimegen.evaluation.movement import PROBES, Movement
 from mimegen.manifest.file import read_manifest
 from mimegen.manifest.row import Row
 from mimegen.store.frames import Frame, read_frame

@@ -43,7 +43,13 @@ from mimegen.evaluation.cues import (
 )
 from mimegen.evaluation.expected import with_expectation
 from mimegen.evaluation.factors import factor_questions, read_factor_wording
-from mimegen.evaluation.making import QuestionRequest, questions_of
+from mimegen.evaluation.making import (
+    ASKS,
+    DIFFICULTIES,
+    PROMPTINGS,
+    QuestionRequest,
+    questions_of,
+)
 from mimegen.evaluation.matching import ADD as ADD_CLIPS
 from mimegen.evaluation.matching import (
     MATCHES,
@@ -102,7 +108,7 @@ OF_MOVEMENT = ("pair", "probe", "factor")
                    " keypoints), match for several clips together, number for how often, when and"
                    " how long (answered with a number), factor for the factors of mimegen"
                    " pointlight --grid.")
-@click.option("--asks", type=click.Choice(["label", "intention", *TASKS]),
+@click.option("--asks", type=click.Choice([*ASKS, *TASKS]),
               help="Target of the question: label or intention for 3afc and description; the rest"
                    " for cue.  [default: label; explanation for cue]")
 @click.option("--probe", default="all", show_default=True, metavar="A[,B]|all",
@@ -114,9 +120,9 @@ OF_MOVEMENT = ("pair", "probe", "factor")
               help="Input of the model: for cue the video, the cue in words, or both; for timeline"
                    " the video or only text.")
 @click.option("--prompting", default="zero-shot", show_default=True,
-              type=click.Choice(["zero-shot", "cot", "few-shot", "open"]),
+              type=click.Choice(PROMPTINGS),
               help="Style of prompt; open (timeline, probe) offers no options, as in MimeQA.")
-@click.option("--difficulty", type=click.Choice(["near", "far"]),
+@click.option("--difficulty", type=click.Choice(DIFFICULTIES),
               help="Semantic distance of distractors from the answer.  [default: any]")
 @click.option("--set", "of_set", metavar="NAME",
               help="Take distractors from the actions of this published set only, as in actpld"

@@ -32,6 +32,10 @@ from mimegen.manifest.row import Row
 # Number of examples in a few-shot question, and the variant that they show.
 SHOTS = 3
 EXAMPLE_VARIANT = "base+blank@0"
+# What a question may ask for, styles of prompts, and how near wrong answers are in meaning.
+ASKS = ("label", "intention")
+PROMPTINGS = ("zero-shot", "cot", "few-shot", "open")
+DIFFICULTIES = ("near", "far")
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,11 @@ class Row(OutputFacts, DisplayFacts, StageFacts, CharacterFacts, MotionFacts, St
             for one in self.timeline or ())
         return facial and PERFORMER in (self.faces_hidden or ())
 
+    @property
+    def shows_its_action(self) -> bool:
+        """Whether the clip shows the action that its labels name."""
+        return not self.shows_nobody and not self.hides_its_action
+
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, content: Any) -> Any:

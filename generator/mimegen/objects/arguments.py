@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.errors import RequestError, near_misses, with_given
 from mimegen.farm.settings import FarmSettings
 
 
@@ -33,5 +33,5 @@ def checked_settings(fields: dict[str, Any]) -> FarmSettings:
         return FarmSettings.model_validate(fields)
     except ValidationError as problem:
         first = problem.errors()[0]
-        raise RequestError(f"farm: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-                           f" (got {first['input']!r})") from None
+        raise RequestError(f"farm: {'.'.join(map(str, first['loc']))}:"
+                           f" {with_given(first['msg'], first['input'])}") from None

@@ -13,7 +13,13 @@ from mimegen.base.arrays import ByteArray
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.compositing.decode import clip_pictures, read_clip, read_pictures
-from mimegen.evaluation.making import QuestionRequest, questions_of
+from mimegen.evaluation.making import (
+    ASKS,
+    DIFFICULTIES,
+    PROMPTINGS,
+    QuestionRequest,
+    questions_of,
+)
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.subjects import forwards
@@ -28,10 +34,6 @@ from mimegen.objects.records import data_frame, html_table
 if TYPE_CHECKING:
     import pandas
 
-# What ``Clips.questions`` accepts.
-ASKS = ("label", "intention")
-PROMPTINGS = ("zero-shot", "cot", "few-shot", "open")
-DIFFICULTIES = ("near", "far")
 # The fields of rows that other words mean.
 MEANT = {"character": "avatar", "person": "avatar", "partner": "partner_avatar",
          "background": "background_name", "config": "render_config_name", "direction_deg": "angle",
@@ -153,8 +155,7 @@ class Clips(Sequence[Clip]):
         checked_choice("prompting", prompting, PROMPTINGS)
         if difficulty is not None:
             checked_choice("difficulty", difficulty, DIFFICULTIES)
-        shown = forwards([row for row in self.rows
-                          if not row.shows_nobody and not row.hides_its_action])
+        shown = forwards([row for row in self.rows if row.shows_its_action])
         return questions_of(shown, QuestionRequest(
             format, asks, prompting, read_templates(format, None), checked_seed(seed), difficulty,
             sampling=parse_sampling(sampling), sampling_text=sampling))

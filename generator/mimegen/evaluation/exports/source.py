@@ -52,8 +52,7 @@ def read_source(path: Path, clips: Path | None) -> Source:
     """
     if path.is_dir():
         # Clips without a performer, or of faces that are hidden, have labels that they do not show.
-        of_action = (row for row in _rows(path)
-                     if not row.shows_nobody and not row.hides_its_action)
+        of_action = (row for row in _rows(path) if row.shows_its_action)
         return Source(path / MANIFEST, path, _named(
             (opaque_name(row), row) for row in of_action))
     questions = read_questions(path)

@@ -13,6 +13,7 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 from scipy.stats import norm
 
 from made_row import CLIP
@@ -32,6 +33,7 @@ from mimegen.evaluation.scoring import ScoredAnswer, score
 from mimegen.evaluation.statistics import clustered_share, crossed_share
 from mimegen.evaluation.tables import actpld, report, validity
 from mimegen.evaluation.templates import read_templates
+from mimegen.evaluation.versus import models_compared
 from mimegen.manifest.row import Row
 from mimegen.plan.variants import MIME
 from questions_rows import library_rows
@@ -338,6 +340,43 @@ def test_a_clip_that_could_not_be_played_was_not_answered(tmp_path):
 
 
 # Tables, contrasts and the report's page
+
+
+def test_two_models_are_compared_on_the_questions_that_both_answered(capsys, tmp_path):
+    """One is right in 60 of 77, the other in 60 others of 77 and in many that the first lacks."""
+    questions = sorted(asked("mc"), key=lambda one: one.question_id)
+    blank = [one for one in questions if one.variant == "base+blank@0"]
+    first = [replace(told(one, place < 60), model="[a]") for place, one in enumerate(blank)]
+    second = [replace(told(one, one not in blank[:10]), model="b") for one in questions]
+    people = [replace(told(one, True), model="people", rater="r") for one in blank]
+    scored = score([*first, *second, *people], "wordllama")
+    content = report(scored, questions) | {"people": None}
+    [row] = content["compared"]
+    assert (row["first"], row["second"], row["pairs"]) == ("[a]", "b", 77)
+    assert (row["lost"], row["gained"], row["test"]) == (10, 17, "McNemar")
+    assert row["p"] == row["p_holm"] == pytest.approx(stats.binomtest(10, 27).pvalue)
+    assert row["accuracies"] == pytest.approx([60 / 77, 67 / 77])
+    assert row["difference"] == pytest.approx(7 / 77)
+    assert row["interval"][0] < 7 / 77 < row["interval"][1]
+    _show(content)
+    line = next(one for one in capsys.readouterr().out.splitlines() if "b instead of [a]" in one)
+    assert "+9.1 points" in line and " 77 " in line
+    write_page(content | {"questions": "", "similarity": "wordllama", "parse": ""}, [], tmp_path)
+    page = (tmp_path / "index.html").read_text()
+    assert "Models on the same questions" in page and "b minus [a]" in page
+
+
+def test_models_are_compared_within_a_kind_of_question_and_by_action():
+    """Twenty questions of each of eight actions: the second model fails in two actions alone."""
+    scored = [ScoredAnswer(pair_of(action, number, True, True)[0].question, model, "a",
+                           model == "a" or action > "b")
+              for action in "abcdefgh" for number in range(20) for model in "ab"]
+    free = [replace(one, question=one.question.model_copy(update={"format": "free"}))
+            for one in scored if one.model == "a"]
+    [row] = models_compared([*scored, *free])
+    assert (row["format"], row["test"], row["difference"]) == ("mc", "t over actions", -0.25)
+    assert row["interval"][0] < 0 < row["interval"][1] and row["p"] > 0.05
+    assert models_compared([*free]) == []
 
 
 def test_people_s_answers_are_pooled_and_their_contrasts_go_by_actions():

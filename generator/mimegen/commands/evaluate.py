@@ -136,6 +136,7 @@ def _show(content: dict[str, Any]) -> None:
         if number:
             console.print()
         _show_kind(console, one)
+    _show_compared(console, content["compared"])
     _show_reliance(console, content["reliance"])
     _show_people(console, content["people"])
 
@@ -162,7 +163,8 @@ def _show_kind(console: Console, one: dict[str, Any]) -> None:
         if part in one:
             console.print(_shares(heading, one[part], one))
     if one["contrasts"]:
-        console.print(_contrasts(one))
+        console.print(_differences("comparison", [(read_as(row["contrast"]), row)
+                                                  for row in one["contrasts"]]))
         _show_few(console, one["contrasts"])
     if lacking := _not_compared(one):
         console.print(lacking, markup=False)
@@ -255,15 +257,28 @@ def _show_few(console: Console, contrasts: list[dict[str, Any]]) -> None:
         console.print(few, markup=False)
 
 
-def _contrasts(one: dict[str, Any]) -> Table:
+def _show_compared(console: Console, compared: list[dict[str, Any]]) -> None:
+    """Print the differences between models, a table for each kind of question."""
+    kinds: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in compared:
+        kinds[f"{row['format']} {row['asks']} {row['prompting']}"].append(row)
+    for kind, rows in kinds.items():
+        console.print(f"\nmodels on the same questions, {kind}:", markup=False)
+        console.print(_differences("models", [(f"{row['second']} instead of {row['first']}", row)
+                                              for row in rows]))
+        _show_few(console, rows)
+
+
+def _differences(heading: str, named: list[tuple[str, dict[str, Any]]]) -> Table:
+    """Return a table of differences between two accuracies."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("comparison")
+    table.add_column(heading)
     for heading in ("from", "to", "difference", "95 %", "pairs", "lost", "gained", "p after Holm"):
         table.add_column(heading, justify="right")
-    for row in one["contrasts"]:
+    for name, row in named:
         span = _points(row["interval"]) if row["interval"] else "no interval"
         first, second = row["accuracies"]
-        table.add_row(read_as(row["contrast"]), f"{first:.1%}", f"{second:.1%}",
+        table.add_row(name, f"{first:.1%}", f"{second:.1%}",
                       f"{100 * row['difference']:+.1f} points", span, str(row["pairs"]),
                       str(row["lost"]), str(row["gained"]), f"{row['p_holm']:.3g}")
     return table

@@ -49,15 +49,18 @@ EVALUATION = {
                " option's own words).",
     "comparison": "one variant compared with another that differs in this alone, on the same"
                   " performances.",
-    "from": "accuracy in the first variant, on these performances.",
-    "to": "accuracy in the second variant, on the same performances.",
-    "pairs": "number of performances with an answer in both variants.",
-    "difference": "accuracy in the second variant minus accuracy in the first, in percentage"
-                  " points.",
-    "lost": "pairs that are right in the first variant only.",
-    "gained": "pairs that are right in the second variant only.",
-    "p after Holm": "probability of such a difference if the variants were equally hard, corrected"
-                    " for the number of comparisons.",
+    "models": "one model compared with another, on the questions that both answered.",
+    "from": "accuracy in the first variant (of the model named last), on these performances"
+            " (questions).",
+    "to": "accuracy in the second variant (of the model named first), on the same performances"
+          " (questions).",
+    "pairs": "number of performances with an answer in both variants, or of questions that both"
+             " models answered.",
+    "difference": "'to' minus 'from', in percentage points.",
+    "lost": "pairs that are right in 'from' only.",
+    "gained": "pairs that are right in 'to' only.",
+    "p after Holm": "probability of such a difference if the variants were equally hard (the models"
+                    " equally good), corrected for the number of comparisons.",
     "chance": "accuracy of guessing; none if there are no options.",
     "flagged": "people who gave nearly the same rating every time or failed an attention check.",
     "alpha": "Krippendorff's alpha, the agreement of raters: 1 is perfect, 0 is what chance gives.",

@@ -51,6 +51,11 @@ class ScoredAnswer:
         return self.model, *self.question.question_type
 
 
+def share_right(scored: Sequence[ScoredAnswer]) -> float:
+    """Return the share of right answers."""
+    return float(np.mean([one.right for one in scored]))
+
+
 def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None,
           parse: str = "full") -> list[ScoredAnswer]:
     """Return every answer scored; free answers by ``wordllama`` or ``minilm``, or by a judge.

@@ -24,6 +24,7 @@ from mimegen.evaluation.statistics import (
     crossed_share,
     wilson,
 )
+from mimegen.evaluation.versus import models_compared
 
 Table = dict[str, Any]
 # An action, whether an answer about it is right, and the rater for answers of people.
@@ -44,7 +45,8 @@ def report(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> Tab
     models = [_kind_report(kind, [one for one in scored if one.kind == kind], questions,
                            [one for one in scored if one.kind == (PEOPLE, *kind[1:])])
               for kind in kinds]
-    return {"models": models, "actpld": actpld(scored), "reliance": reliance(scored, questions)}
+    return {"models": models, "compared": models_compared(scored), "actpld": actpld(scored),
+            "reliance": reliance(scored, questions)}
 
 
 def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],

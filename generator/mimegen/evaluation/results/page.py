@@ -28,10 +28,11 @@ METHOD = (
     f" fewer than {FEW_RARE} wrong (or right) answers, or pairs that differ. Contrasts are paired"
     " by performance: McNemar's exact test, or for people and for several performances of an action"
     " t over actions, with Holm's correction over the contrasts of a model; their interval is t's"
-    " over actions (CR2). A choice is read by the first rule that finds one: an answer's field,"
-    " tags or box; the last clear statement of a letter; a letter at the beginning or in brackets;"
-    " the words of exactly one option. What is denied or doubted does not count; everything else"
-    " is unparsed, and wrong."
+    " over actions (CR2). Differences between models are tested in the same way, by question, with"
+    " Holm's correction over the pairs of models. A choice is read by the first rule that finds"
+    " one: an answer's field, tags or box; the last clear statement of a letter; a letter at the"
+    " beginning or in brackets; the words of exactly one option. What is denied or doubted does not"
+    " count; everything else is unparsed, and wrong."
 )
 PERFORMERS_NOTE = ("Each performer over all their variants. Their backgrounds and views may differ;"
                    " the comparisons have all else equal.")
@@ -60,8 +61,8 @@ def write_page(content: Table, failed: Sequence[Failure], folder: Path) -> Path:
 
     Raises RequestError if they cannot be written.
     """
-    sections = [*_kinds(content), _reliance(content), _actpld(content), _clips(failed),
-                _people(content)]
+    sections = [*_kinds(content), _compared(content), _reliance(content), _actpld(content),
+                _clips(failed), _people(content)]
     for section in sections:
         for name, picture in section.plots.items():
             publish(folder / f"{name}.png", picture)
@@ -244,18 +245,42 @@ def _span(interval: Sequence[float] | None) -> str:
 
 def _contrasts(kinds: Sequence[Table]) -> str:
     names = dict.fromkeys(one["contrast"] for kind in kinds for one in kind["contrasts"])
-    rows = [[read_as(one["contrast"]), kind["model"],
-             f"{100 * one['difference']:+.1f} {_span(one['interval']) or f'({NO_INTERVAL})'}",
-             "" if one["lost"] + one["gained"] < FEW_RARE else _span(one["bootstrap"]),
-             str(one["pairs"]), f"{one['lost']} / {one['gained']}", one["test"],
-             f"{one['p']:.3g}", f"{one['p_holm']:.3g}", f"{one['variant']} minus {one['minus']}"]
+    rows = [[read_as(one["contrast"]), kind["model"], *_difference(one),
+             f"{one['variant']} minus {one['minus']}"]
             for name in names for kind in kinds for one in kind["contrasts"]
             if one["contrast"] == name]
     few = dict.fromkeys(f"<p>{escape(kind['model'])}: {escape(sentence)}</p>" for kind in kinds
                         if (sentence := too_few(kind["contrasts"])))
     return "<h3>Comparisons (contrasts), all else equal</h3>" + _filled(
-        ("Comparison", "Model", "Points, t over actions", "Bootstrap", "Pairs", "Lost / gained",
-         "Test", "p", "p (Holm)", "Variants"), rows) + "".join(few)
+        ("Comparison", "Model", *DIFFERENCE_HEADS, "Variants"), rows) + "".join(few)
+
+
+DIFFERENCE_HEADS = ("Points, t over actions", "Bootstrap", "Pairs", "Lost / gained", "Test", "p",
+                    "p (Holm)")
+
+
+def _difference(one: Table) -> list[str]:
+    """Return the cells of a difference between two accuracies, under DIFFERENCE_HEADS."""
+    return [f"{100 * one['difference']:+.1f} {_span(one['interval']) or f'({NO_INTERVAL})'}",
+            "" if one["lost"] + one["gained"] < FEW_RARE else _span(one["bootstrap"]),
+            str(one["pairs"]), f"{one['lost']} / {one['gained']}", one["test"],
+            f"{one['p']:.3g}", f"{one['p_holm']:.3g}"]
+
+
+def _compared(content: Table) -> PageSection:
+    """Return the section of differences between models."""
+    rows = [[TITLES.get(one["format"], one["format"]), one["asks"], one["prompting"],
+             f"{one['second']} minus {one['first']}", *_difference(one)]
+            for one in content["compared"]]
+    if not rows:
+        return PageSection("", {})
+    few = too_few(content["compared"])
+    return PageSection(
+        "<h2>Models on the same questions</h2><p>Each row is one model's accuracy minus another's,"
+        " over the questions that both answered. Lost: only the model that is subtracted is right."
+        " Gained: only the other model is right.</p>"
+        + _filled(("Questions", "Asks", "Prompting", "Models", *DIFFERENCE_HEADS), rows)
+        + (f"<p>{escape(few)}</p>" if few else ""), {})
 
 
 def _validity(kinds: Sequence[Table]) -> str:

@@ -52,6 +52,23 @@ def test_a_picture_that_is_replaced_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("context")
+def test_two_files_of_one_scene_are_drawn_together(samples: Path, tmp_path: Path) -> None:
+    sheets = []
+    for partner in ((), ("--partner", str(samples / "bvh" / "cmu_19_01.bvh"))):
+        target = tmp_path / f"{len(partner)}.png"
+        done = run(str(samples / "bvh" / "cmu_18_01.bvh"), *partner, "--frames", "1", "--out",
+                   str(target))
+        assert done.exit_code == 0, done.output
+        sheets.append(np.asarray(Image.open(target)).astype(int))
+    # Frames fit the performers: two stand beside each other, one fills the height.
+    widths = [np.flatnonzero((np.abs(sheet - sheet[90, 4]) > 40).any(axis=(0, 2))) for sheet
+              in sheets]
+    assert np.ptp(widths[1]) > np.ptp(widths[0])
+    refused = run("boxing", "--partner", str(tmp_path / "x.bvh"))
+    assert refused.exit_code == 2 and "--partner does not apply" in refused.stderr
+
+
+@pytest.mark.usefixtures("context")
 def test_what_is_neither_action_nor_file_is_said() -> None:
     done = run("checking_wach")
     assert done.exit_code == 2 and "checking_watch" in done.stderr

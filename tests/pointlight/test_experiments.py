@@ -343,7 +343,21 @@ def test_the_camera_stays_where_walkers_turn(tmp_path: Path) -> None:
         -90: 90, 90: 270}
 
 
+def test_affect_is_a_factor(tmp_path: Path) -> None:
+    invoke("pointlight", "--walker", "--grid", "affect=happy,sad", "--size", "64x64", "--fps",
+           "12", "--formats", "none", "--out", tmp_path / "set")
+    rows = [json.loads(line) for line in (tmp_path / "set" / "manifest.jsonl").open()]
+    assert {row["grid"]["affect"]: row["style"] for row in rows} == {"happy": "happy", "sad": "sad"}
+    assert len({row["frames"] for row in rows}) == 2, "a happy walker steps faster"
+    target = tmp_path / "questions.jsonl"
+    invoke("questions", tmp_path / "set", "--format", "factor", "--no-verify", "--out", target)
+    asked = [json.loads(line) for line in target.read_text().splitlines()]
+    assert {one["question"] for one in asked} == {"How does the walker feel?"}
+    assert {one["answer"] for one in asked} == {"happy", "sad"}
+
+
 @pytest.mark.parametrize(("grid", "said"), [
+    ("affect=hapy", "--grid affect=hapy: expected one of: neutral, angry, happy, sad, afraid"),
     ("direction=left,right", "--grid direction=left: expected a number"),
     ("speed=fast", "--grid speed=fast: expected a number"),
     ("treadmill=perhaps", "--grid treadmill=perhaps: expected yes or no"),

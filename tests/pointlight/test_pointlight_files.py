@@ -265,6 +265,31 @@ def test_raw_markers_and_two_performers_from_real_files(samples: Path, tmp_path:
     assert apart.min() < 0.45 < 1.5 < apart[0]
 
 
+@pytest.mark.parametrize("file", [
+    Path("bvh", "bvhpython_test_freebvh.bvh"), Path("c3d", "ktk_tennis_serve_nan.c3d")])
+def test_what_the_user_states_about_a_file_is_in_the_row(samples: Path, file: Path,
+                                                         tmp_path: Path) -> None:
+    stated = ("--label", "throwing punches", "--label", "boxing", "--group", "Combat sport",
+              "--licence", "MIT")
+    dots = ("--dots", "all_markers") if file.suffix == ".c3d" else ()
+    done = invoke("pointlight", samples / file, *stated, *dots, "--duration", 0.2, "--formats",
+                  "none", "--size", "64x64", "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    [row] = read_manifest(tmp_path)
+    assert (row.labels, row.action) == (["throwing punches", "boxing"], "throwing_punches")
+    assert (row.licence, row.semantic_group) == ("MIT", "combat sport")
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--action", "boxing", "--label", "x"), "--label requires a motion capture FILE"),
+    (("walk.bvh", "--licence", " "), "--licence is empty"),
+    (("walk.bvh", "--group", ""), "--group is empty")])
+def test_what_cannot_be_stated_is_refused(words: tuple[str, ...], said: str, tmp_path: Path
+                                          ) -> None:
+    done = invoke("pointlight", *words, "--out", tmp_path / "x.mp4")
+    assert done.exit_code == 2 and said in done.output
+
+
 @pytest.mark.slow
 def test_displays_belong_to_the_matrix(tiny_config: Path, tmp_path: Path) -> None:
     def render(variants: str) -> Result:

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 from mimegen.base.errors import RequestError, near_misses
+from mimegen.gait.walker import affects
 from mimegen.manifest.row import UPRIGHT
 from mimegen.pointlight.manipulations import MANIPULATIONS, value_of
 from mimegen.pointlight.spec import Display
@@ -18,8 +19,11 @@ _SHORT = {"mask": "masked", "scramble": "scrambled", "invert": "inverted"}
 # Factors and the settings of the display that they stand for.
 _SETTINGS = {"azimuth": "azimuth_deg", "elevation": "elevation_deg"}
 _FACTORS = {setting: factor for factor, setting in _SETTINGS.items()}
-# The only option of a walker that is not a number.
+# The options of a walker that are not numbers.
 _TREADMILL = "treadmill"
+AFFECT = "affect"
+# What a grid can vary of a walker.
+_WALKER = (AFFECT, *GAIT)
 _NO = (False, "no", "none", 0)
 
 
@@ -50,7 +54,7 @@ def cells_of(text: str | None) -> list[Combination]:
         name, equals, values = part.strip().partition("=")
         if not equals or not values:
             raise RequestError(f"--grid {part!r}: expected NAME=VALUE,VALUE")
-        known = [*GAIT, *MANIPULATIONS, *_SHORT, *_SETTINGS, *Display.model_fields]
+        known = [*_WALKER, *MANIPULATIONS, *_SHORT, *_SETTINGS, *Display.model_fields]
         name = name.strip().replace("-", "_")
         if name == "gaze":
             raise RequestError("--grid: dots show no eyes; use mimegen render --action walk --gaze")
@@ -67,6 +71,8 @@ def cells_of(text: str | None) -> list[Combination]:
 
 def _value(name: str, text: str) -> Any:
     """Return a value. Raises RequestError if a walker's option needs a number."""
+    if name == AFFECT:
+        return _affect(text)
     value = value_of(text)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if name == _TREADMILL and text.lower() not in ("yes", "no", "true", "false"):
@@ -76,9 +82,17 @@ def _value(name: str, text: str) -> Any:
     return value
 
 
+def _affect(name: str) -> str:
+    """Return the name of an affect. Raises RequestError if there is none of this name."""
+    if name not in affects():
+        raise RequestError(f"--grid affect={name}: expected one of: {', '.join(affects())}")
+    return name
+
+
 def _cell(values: dict[str, Any]) -> Combination:
-    gait = {name: value for name, value in values.items() if name in GAIT}
-    shown = {_SHORT.get(name, name): value for name, value in values.items() if name not in GAIT}
+    gait = {name: value for name, value in values.items() if name in _WALKER}
+    shown = {_SHORT.get(name, name): value for name, value in values.items()
+             if name not in _WALKER}
     words = [word for name, value in shown.items() for word in _words(name, value)]
     manipulations = [word for name, value in shown.items() if name in MANIPULATIONS
                      for word in _words(name, value)]

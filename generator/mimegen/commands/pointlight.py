@@ -23,7 +23,7 @@ from mimegen.commands.conditions import (
     with_shared_masks,
 )
 from mimegen.commands.gait import walker_of, walker_options
-from mimegen.commands.grid import Combination, cells_of
+from mimegen.commands.grid import AFFECT, Combination, cells_of
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.reading import reading_options
 from mimegen.hands.compiling import HandName
@@ -31,6 +31,7 @@ from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.gait_take import GaitTake
+from mimegen.library.naming import plain
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take, user_take
 from mimegen.manifest.row import UPRIGHT, Row
@@ -59,6 +60,7 @@ from mimegen.request.sources import entries_of
 # The action of --walker without further options.
 WALK = "walk"
 STANDARD = "standard"
+NOT_STATED = "not stated"
 IN_PLACE: dict[str, Any] = {"treadmill": True, "cycles": 1.0}
 
 HEADINGS = {
@@ -74,8 +76,9 @@ HEADINGS = {
         "size", "fps", "start", "duration", "figure_height", "background", "projection",
         "azimuths", "elevation_deg"),
     "The screen, for sizes in degrees": ("distance_cm", "pixel_pitch_mm", "pixels_per_degree"),
-    "Your own motion capture": ("trim", "subject", "stack", "mapping", "skeleton", "fps_of_file",
-                                "smpl_model"),
+    "Your own motion capture": (
+        "labels", "group", "licence", "trim", "subject", "stack", "mapping", "skeleton",
+        "fps_of_file", "smpl_model"),
 }
 
 
@@ -154,6 +157,14 @@ HEADINGS = {
 @click.option("--seed", default=0, type=click.IntRange(min=0), help="Random seed of the take.")
 @click.option("--dots-seed", default=0, type=click.IntRange(min=0),
               help="Random seed of the display.")
+@click.option("--label", "labels", multiple=True, metavar="TEXT",
+              help="Label of what FILE shows, a correct answer to questions; may be repeated."
+                   "  [default: the file's name]")
+@click.option("--group", metavar="NAME",
+              help="Semantic group of what FILE shows, such as 'combat sport' (mimegen list"
+                   " groups). Questions take no wrong answers from the same group.")
+@click.option("--licence", default=NOT_STATED, show_default=True, metavar="TEXT",
+              help="Licence of FILE, written to the manifest.")
 @walker_options
 @library_option
 @blender_option
@@ -165,7 +176,8 @@ def pointlight_command(
     add: str | None, size: str | None,
     character: str | None, seed: int, dots_seed: int, libraries: tuple[Path, ...],
     reading: ReadOptions, walker: bool, affect: str | None, grid: str | None,
-    hand: HandName | None, formats: str, **options: Any,
+    hand: HandName | None, formats: str, labels: tuple[str, ...], group: str | None,
+    licence: str, **options: Any,
 ) -> int:
     """Make point-light displays of actions, walkers and files."""
     actions = actions or (WALK if walker else None)
@@ -191,7 +203,7 @@ def pointlight_command(
         for _, one in wanted:
             chosen_set(one.display)
     motions = _Motions(catalogue, file, actions, take, partner, seed, character, out, reading,
-                       walker, affect, hand)
+                       walker, affect, hand, _About(labels, group, licence))
     varying = {"condition": conditions is not None and len(wanted) > 1,
                "azimuth": len(views) > 1}
     trials = [trial for cell, one in wanted
@@ -317,6 +329,42 @@ def _size(size: str | None) -> tuple[int | None, int | None]:
 
 
 @dataclass(frozen=True)
+class _About:
+    """What the user states about a motion file."""
+
+    labels: tuple[str, ...] = ()
+    group: str | None = None
+    licence: str = NOT_STATED
+
+    def __post_init__(self) -> None:
+        for name, values in self._given().items():
+            if not all(value.strip() for value in values):
+                raise RequestError(f"{name} is empty; give a value or leave it out")
+
+    def check_action(self) -> None:
+        """Raise RequestError if anything is stated about an action of the library."""
+        for name in self._given():
+            raise RequestError(f"{name} requires a motion capture FILE; library actions define"
+                               " their own")
+
+    def _given(self) -> dict[str, tuple[str, ...]]:
+        """Return the values of the options that were given."""
+        given = {"--label": self.labels,
+                 "--group": () if self.group is None else (self.group,),
+                 "--licence": () if self.licence == NOT_STATED else (self.licence,)}
+        return {name: values for name, values in given.items() if values}
+
+    def of_markers(self, scene: DotScene, catalogue: Catalogue) -> DotScene:
+        """Return a scene of a file's markers with these facts."""
+        facts: dict[str, Any] = {"licence": self.licence}
+        if self.labels:
+            facts |= {"action": plain(self.labels[0]), "labels": [*self.labels]}
+        if self.group:
+            facts["semantic_group"] = catalogue.group_named(self.group)
+        return replace(scene, facts=scene.facts | facts)
+
+
+@dataclass(frozen=True)
 class _Motions:
     """The motions to show as dots, selected by the command's options."""
 
@@ -332,6 +380,7 @@ class _Motions:
     walker: bool = False
     affect: str | None = None
     hand: HandName | None = None
+    about: _About = field(default_factory=_About)
     made: dict[tuple[object, ...], list[DotScene]] = field(default_factory=dict)
 
     def scenes(self, display: Display, gait: dict[str, Any]) -> list[DotScene]:
@@ -347,8 +396,9 @@ class _Motions:
             if self.reading.trim.kind == "span":
                 raise RequestError("--trim A:B does not apply to raw markers; use --start and"
                                    " --duration")
-            return [marker_scene(self.file, display, self.reading.subject,
-                                 self.reading.fps_of_file)]
+            markers = marker_scene(self.file, display, self.reading.subject,
+                                   self.reading.fps_of_file)
+            return [self.about.of_markers(markers, self.catalogue)]
         takes = self._takes(display, gait)
         if len(takes) > 1 and self.out.suffix:
             raise RequestError(f"--out {self.out}: several actions need a folder; leave out the"
@@ -358,7 +408,10 @@ class _Motions:
     def _takes(self, display: Display, gait: dict[str, Any]) -> list[LibraryTake]:
         """Return the takes of the actions or of the file."""
         if self.file is None:
-            return [self._looped(library_take(entry, self.take, self.seed, self.affect, gait=gait,
+            self.about.check_action()
+            walker = {name: value for name, value in gait.items() if name != AFFECT}
+            return [self._looped(library_take(entry, self.take, self.seed,
+                                              gait.get(AFFECT, self.affect), gait=walker,
                                               hand=self.hand), display)
                     for entry in entries_of(self.catalogue, self.actions or "")]
         if self.hand is not None:
@@ -370,8 +423,7 @@ class _Motions:
         if display.sample is not None and reading.trim.kind == "auto":
             # The sample itself cuts off the ends of the whole take.
             reading = replace(reading, trim=Trim())
-        return [_user_take(self.catalogue, self.file, self.partner, reading)]
-
+        return [_user_take(self.catalogue, self.file, self.partner, reading, self.about)]
 
     def _looped(self, take: LibraryTake, display: Display) -> LibraryTake:
         """Return a walker in whole cycles of the display's frames; other takes are unchanged."""
@@ -381,10 +433,11 @@ class _Motions:
 
 
 def _user_take(catalogue: Catalogue, file: Path, partner: Path | None,
-               reading: ReadOptions) -> LibraryTake:
+               reading: ReadOptions, about: _About) -> LibraryTake:
     """Return the take of a file; for C3D files, errors mention the raw markers."""
     try:
-        return user_take(catalogue, file, (), None, None, "not stated", partner, reading)
+        return user_take(catalogue, file, about.labels, None, None, about.licence, partner, reading,
+                         group=about.group)
     except RequestError as problem:
         if file.suffix.lower() != ".c3d":
             raise

@@ -52,6 +52,8 @@ CLIP_SUFFIX = ".mp4"
 @click.command("preview")
 @click.argument("what", metavar="ACTION|SCENE|FILE")
 @click.option("--take", metavar="T", help="Take of the action.  [default: the first]")
+@click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
+              help="Motion file of a second person recorded together with FILE.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
               help="Random seed of the take.")
 @style_option("Style of choreographed takes (mimegen list styles).  [default: drawn by the seed]")
@@ -75,11 +77,12 @@ CLIP_SUFFIX = ".mp4"
 @blender_option
 @exits_cleanly
 @reading_options("none")
-def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
-                    background: str, direction: CameraDirection, clip: bool, frames: int,
-                    config: str, out: Path | None, emotion: str | None, face: Path | None,
-                    say: str | None, gaze: str | None, altering: Altering,
-                    libraries: tuple[Path, ...], reading: ReadOptions) -> int:
+def preview_command(what: str, take: str | None, partner: Path | None, seed: int,
+                    style: str | None, character: str, background: str,
+                    direction: CameraDirection, clip: bool, frames: int, config: str,
+                    out: Path | None, emotion: str | None, face: Path | None, say: str | None,
+                    gaze: str | None, altering: Altering, libraries: tuple[Path, ...],
+                    reading: ReadOptions) -> int:
     """Draw an action, a scene or your own motion file in seconds.
 
     Writes a contact sheet or a video, drawn with OpenGL. An earlier file of the same name is
@@ -97,7 +100,7 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
     overlay = FaceOverlay(
         emotion, 1.0, face, say, camera_target(settings) if gaze == CAMERA else gaze,
         camera_text(settings) if gaze == CAMERA else None)
-    found = altering.take(_take(catalogue, what, take, seed, style, reading),
+    found = altering.take(_take(catalogue, what, take, partner, seed, style, reading),
                           None if overlay == FaceOverlay() else overlay)
     names = (character, partner_of(character))[:found.performers]
     members = tuple(cast_member(catalogue, name) for name in names)
@@ -123,21 +126,23 @@ def _check_ending(out: Path | None, wanted: str) -> None:
                            f" {CLIP_SUFFIX}; use {out.with_suffix(wanted).name}")
 
 
-def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: str | None,
-          reading: ReadOptions) -> LibraryTake:
+def _take(catalogue: Catalogue, what: str, take: str | None, partner: Path | None, seed: int,
+          style: str | None, reading: ReadOptions) -> LibraryTake:
     """Return the take of a name or file; a score file stands for its take in the library."""
     file = Path(what)
     if reading != AS_FOUND and file.suffix.lower() not in READERS:
         raise RequestError(f"{what}: not a motion file, so --trim, --stack, --map, --skeleton,"
                            " --subject and --fps-of-file do not apply")
+    if partner is not None and file.suffix.lower() not in READERS:
+        raise RequestError(f"{what}: not a motion file, so --partner does not apply")
     if file.name.endswith(SCORE_SUFFIX) and file.is_file():
         return library_take(catalogue.action(file.parent.name),
                             file.name.removesuffix(SCORE_SUFFIX), seed, style)
     if what in catalogue.scenes or (file.suffix == ".yaml" and file.is_file()):
         return scene_take(catalogue, what, seed, style)
     if file.suffix and file.is_file():
-        own = user_take(catalogue, file, (), None, None, "unknown",
-                        options=replace(reading, take=take_number(take)))
+        own = user_take(catalogue, file, (), None, None, "unknown", partner,
+                        replace(reading, take=take_number(take)))
         for line in own.doubts:
             warn(line)
         return own

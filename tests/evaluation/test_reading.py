@@ -59,6 +59,15 @@ def test_answers_of_many_kinds_are_read_and_never_wrongly(name):
     assert sum(found == right for found, right, _ in readable) >= 0.97 * len(readable)
 
 
+def test_answers_with_explanations_in_other_languages_or_cut_off_are_not_read_wrongly():
+    """An earlier version read 81 of these 890 wrongly, such as the last of the denied letters."""
+    told = [(letter(one["output"], one["options"]), one["expected_letter"], one["output"])
+            for one in lines("languages_and_logs.jsonl")]
+    assert [one for one in told if one[0] not in (one[1], None)] == []
+    readable = [one for one in told if one[1] is not None]
+    assert sum(found == right for found, right, _ in readable) >= 0.9 * len(readable)
+
+
 @pytest.mark.parametrize(("output", "rule"), [
     ('{"answer": "B"}', MARKED), ("<answer>B</answer>", MARKED), ("\\boxed{B}", MARKED),
     ("The answer is B.", STATED), ("B", STATED), ("B because of the fists", LETTER),

@@ -48,8 +48,15 @@ def chosen_option(output: str, options: Sequence[str]) -> int | None:
 
 
 def read_choice(output: str, options: Sequence[str]) -> Choice:
-    """Return the option that an output chooses, and the rule that found it."""
-    return _read(spoken(output), _Options(options))
+    """Return the option that an output chooses, and the rule that found it.
+
+    Models that are not tuned for conversations continue with a question of their own, whose answer
+    does not count.
+    """
+    known, text = _Options(options), _written(output)
+    turn = _TURN.search(text)
+    own = _read(_last_turn(text[:turn.start()]), known) if turn else Choice()
+    return _read(_last_turn(text), known) if own.place is None else own
 
 
 def read_strictly(output: str, options: Sequence[str]) -> Choice:
@@ -123,15 +130,22 @@ def _plain(text: str) -> str:
 # ------------------------------------------------------------------ what is said to the reader
 
 _THOUGHTS = r"think|thinking|thought|thoughts|reasoning|reason|analysis|scratchpad|reflection|cot"
-_OPENING = re.compile(rf"[<\u25c1](?:{_THOUGHTS})[>\u25b7]", re.IGNORECASE)
-_CLOSING = re.compile(rf"[<\u25c1]/(?:{_THOUGHTS})[>\u25b7]", re.IGNORECASE)
-_FINAL_CHANNEL = re.compile(r"<\|channel\|>final<\|message\|>")
-_OTHER_CHANNEL = re.compile(r"<\|channel\|>(?!final)\w{1,20}")
+# Each of these is written by some model family: <think>, [THINK], <seed:think>, and tokens.
+_OPENING = re.compile(
+    rf"[<\u25c1](?:seed:)?(?:{_THOUGHTS})[>\u25b7]|\[(?:{_THOUGHTS})\]|<unused94>"
+    r"|<\|(?:START_THINKING|begin_of_thought)\|>|^Thinking\.\.\.$", re.IGNORECASE | re.MULTILINE)
+_CLOSING = re.compile(
+    rf"[<\u25c1]/(?:seed:)?(?:{_THOUGHTS})[>\u25b7]|\[/(?:{_THOUGHTS})\]|<unused95>"
+    r"|<\|(?:END_THINKING|end_of_thought)\|>|\.\.\.done thinking\.", re.IGNORECASE)
+# Servers that leave out special tokens keep the channels' names: "analysisThe ... assistantfinalC".
+_FINAL_CHANNEL = re.compile(r"<\|channel\|>final<\|message\|>|assistantfinal(?=\S)")
+_OTHER_CHANNEL = re.compile(r"<\|channel\|>(?!final)\w{1,20}|\Aanalysis(?=[A-Z][a-z ])")
 _TOKENS = re.compile(
     r"<\|[^|<>\n]{1,40}\|>|</?(?:s|pad|bos|eos|unk|b|i|u|em|strong|p|br|code|mark|span|div|center"
     r"|start_of_turn|end_of_turn)\s?/?>|\[/?INST\]", re.IGNORECASE)
 _ROLE = re.compile(r"(?:^|\n)[ \t]{0,9}(?:assistant[ \t]{0,9}:|(?:assistant|model)[ \t]{0,9}\n)",
                    re.IGNORECASE)
+_TURN = re.compile(r"\n\s{0,9}(?:human|user|question|q)[ \d]{0,4}:", re.IGNORECASE)
 _REPEATED = re.compile(r"([^\w\s])\1{3,}")
 _BLANKS = re.compile(r"[^\S\n]+")
 _COUNTERCLOCKWISE = re.compile(r"\b(?:counter|anti)[- ]?clockwise\b", re.IGNORECASE)
@@ -142,10 +156,19 @@ _FENCE = re.compile(r"```[A-Za-z]{0,12}")
 
 def spoken(output: str) -> str:
     """Return an output's text for the reader: no reasoning in tags, no tokens, plain letters."""
+    return _last_turn(_written(output))
+
+
+def _written(output: str) -> str:
+    """Return an output without reasoning in tags and tokens, in plain letters."""
     text = _without_thoughts(output)
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST // 4]}\n{text[-_LONGEST // 4 * 3:]}"
-    text = _normal(_TOKENS.sub(_as_box, text))
+    return _normal(_TOKENS.sub(_as_box, text))
+
+
+def _last_turn(text: str) -> str:
+    """Return what an assistant says last, without long runs of one mark."""
     *_, text = _ROLE.split(text)
     return _REPEATED.sub(r"\1\1\1", _BLANKS.sub(" ", text)).strip()
 
@@ -189,11 +212,11 @@ _KEYS = (r"(?:final|correct|predicted|selected|best|chosen|my)?[ _-]?(?:answer|c
 _FIELD = re.compile(rf"[\"'](?:{_KEYS})[\"']\s{{0,9}}:\s{{0,9}}"
                     r"(?:\[([^\[\]\n]*)\]|\"([^\"\n]*)\"|'([^'\n]*)'|([A-Za-z0-9]{1,9})\b)",
                     re.IGNORECASE)
-_TAGGED = re.compile(r"<(answer|final_answer|option|choice|response)>([^<>]*)(?:</\1>|$)",
+_TAGGED = re.compile(r"<(answer|final_answer|final|ans|option|choice|response)>([^<>]*)(?:</\1>|$)",
                      re.IGNORECASE)
 _LATEX = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|operatorname)"
-                    r"\s?\{([^{}]*)\}")
-_BOXED = re.compile(r"\\f?boxed\s?\{([^{}]*)\}")
+                    r"\s?\{([^{}]*)\}|\\(?:bf|rm|it|sf)\s?(?:\{([^{}]*)\}|(?=[A-Z]\b))")
+_BOXED = re.compile(r"\\(?:f?boxed|fbox)\s?(?:\{{1,2}([^{}]*)\}|([A-Z])\b)")
 
 
 def _read(text: str, options: "_Options") -> Choice:
@@ -201,7 +224,7 @@ def _read(text: str, options: "_Options") -> Choice:
 
     If JSON fields are marked, all of them must agree.
     """
-    text = _LATEX.sub(r"\1", text)
+    text = _LATEX.sub(lambda found: found[1] or found[2] or "", text)
     marked = _marked(text)
     if marked:
         place = _read_whole(marked[-1], options).place
@@ -214,7 +237,7 @@ def _read(text: str, options: "_Options") -> Choice:
 def _marked(text: str) -> list[str]:
     """Return the contents of an answer's tags, boxes or fields."""
     tagged = [found[2] for found in _TAGGED.finditer(text) if found[2].strip()]
-    boxed = [found[1] for found in _BOXED.finditer(text) if found[1].strip()]
+    boxed = [one for found in _BOXED.finditer(text) if (one := found[1] or found[2] or "").strip()]
     fields = [next(filter(None, found.groups()), "") for found in _FIELD.finditer(text)]
     return tagged or boxed or [one for one in fields if one]
 
@@ -227,10 +250,13 @@ def _read_whole(text: str, options: "_Options") -> Choice:
     text = options.without_letters(text)
     events = _events(text, options)
     stated = [one for one in events if one.kind == _CHOICE]
+    stated = [one for one in stated if one.weight] or stated
     if stated:
         last = stated[-1]
         later = events[len(events) - events[::-1].index(last):]
         doubted = any(one.kind == _DOUBT and one.letters - last.letters for one in later)
+        # After an outright answer, words about another option are rarely a change of mind.
+        doubted |= any(one.weight > last.weight and one.letters != last.letters for one in stated)
         return Choice() if doubted else Choice(options.place(min(last.letters)), last.rule)
     if any(one.kind == _CONFLICT for one in events):
         return Choice()
@@ -375,6 +401,7 @@ class _Sentence:
 
 _END = re.compile(r"[.!?]+[\"'\u201d\u2019)\]*_]{0,4}\s+|[\u3002\u0964]|(?<=[!?])(?=[^\x00-\x7f])")
 _LONE_AT_END = re.compile(r"(?:^|[\s(\[*_\"':])[A-Za-z]$")
+_NUMBER = re.compile(r"[^\w\n]{0,8}\d{1,2}\.\s{1,3}")
 _NEXT_LONE = re.compile(r"[(\[*_\"']{0,3}[A-Za-z][.):,]")
 
 
@@ -393,21 +420,30 @@ def _sentences(text: str) -> Iterator[_Sentence]:
 
 
 def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
-    """Whether a full stop ends a sentence; after a letter that begins one (``B. archery``) not."""
+    """Whether a full stop ends a sentence; after a letter that begins one (``B. archery``) not.
+
+    Nor does it after the number that begins a line of a list (``1. B``).
+    """
+    if _NUMBER.fullmatch(line[:end.end()]):
+        return False
     before = line[max(start, end.start() - 8):end.start()]
     if not end[0].startswith(".") or not _LONE_AT_END.search(before):
         return True
     begins = len(line[start:end.start()].strip(_MARKS + "-\u2022")) <= 1
     following = line[end.end():end.end() + 8]
-    return not begins and following[:1].isupper() and not _NEXT_LONE.match(following)
+    first = following[:1]
+    # Letters of scripts without case begin sentences as capital letters do.
+    return (not begins and first.isalpha() and not first.islower()
+            and not _NEXT_LONE.match(following))
 
 
 # "A, B or C" stays together: commas between letters do not separate clauses.
-_JOINED = r"\s?(?:(?:and|or|nor|und|oder|et|ou|y|o|e)\s)?[(\"'*]?[A-Z]\b(?!['’])"
+_JOINED = r"\s?(?:(?:and|or|nor|und|oder|et|ou|y|o|e)\s)?[(\"'*]?[A-Z](?![A-Za-z0-9'’])"
 _CLAUSE_END = re.compile(
     rf"(?:(?<!\b[A-Z])(?<!\b[A-Z][)\"'*])[,;，、،]|[,;，、،](?!{_JOINED}))"
+    r"(?!\s(?:dass|daß|że|что|що|že)\b)"
     r"|\s[-–—]+\s(?![*_(\"']{0,3}[A-Za-z]\b)"
-    r"|(?<!\bAnything)\s(?=(?:but|because|since|while|whereas|although|though|hence|thus"
+    r"|(?<!\bAnything)(?<!\bEverything)(?<!\bNothing)(?<!\bAll)\s(?=(?:but|because|since|while|whereas|although|though|hence|thus"
     r"|therefore|leaving|however|so(?!\s(?:is|are|does)\b)|rather\sthan|instead\sof|and\snot|unlike|aber|weil|mais"
     r"|sondern|pero|sino|mas|но)\s)|(?<=ではなく)", re.IGNORECASE)
 
@@ -434,30 +470,55 @@ def _pattern(text: str) -> re.Pattern[str]:
 _DENIES = _words(
     r"not never neither nor nobody no_one none cannot can't can’t \w{2,6}n't \w{2,6}n’t",
     r"rul(?:e|es|ed|ing)_out eliminat\w* exclud\w* discard\w* reject\w* rather_than instead_of",
-    r"unlike incorrect wrong unlikely less_likely false inconsistent except without anything_but",
-    r"nicht kein\w* falsch\w* pas fauss?e? incorrecte? no_es no_era no_puede non não errad[ao]",
-    r"sbagliat[ao] niet nie не невер\w* неправ\w* değil không bukan",
-    "不 非 排除 錯 错 ではな じゃな ではありません 違 아니 아닙 아닌 틀 ليس غير नहीं गलत")
+    r"unlike incorrect inaccurate wrong unlikely (?:less|least)_(?:likely|plausible|probable)",
+    r"false inconsistent implausible except without (?:anything|everything|all)_but",
+    r"nothing(?!_but) nicht kein\w* falsch\w* unzutreffend\w* scheidet_aus ausgeschlossen",
+    r"pas fauss?e? incorrecte? exclure écart\w+ no_es no_era no_puede incorrect[ao] descart\w+",
+    r"non escluder\w* não",
+    r"incorret[ao] errad[ao] sbagliat[ao] niet fout nie błęd\w* не невер\w* неправ\w* değil yanlış",
+    r"không sai tidak salah bukan",
+    "不 非 排除 錯 错 ではな じゃな ではありません 違 間違 誤 아니 아닙 아닌 않 틀 될_수_없",
+    "ليس غير خطأ خاط لا_أعتقد لا_أظن لا_يمكن नहीं गलत ❌ ✗ ✘")
 _HEDGES = _words(
     r"could might may perhaps maybe possibly either unsure unclear if were whether thought",
-    r"initially at_first suppose assume consider(?:ed|ing)? torn hard_to_(?:say|tell)",
+    r"initially at_first at_first_glance suppose assume consider(?:ed|ing)? torn",
+    r"hard_to_(?:say|tell) (?:next|second)[-_]best second_(?:most|choice|guess|option) runner-up",
+    r"runner_up distractor only_other",
     r"könnte vielleicht wenn peut-être pourrait podría quizás tal_vez talvez poderia forse",
-    r"potrebbe может возможно", "可能 也许 かも ربما")
+    r"potrebbe может возможно", "可能 也许 如果 かも ربما")
+# What would be so if something else were: no choice if there is any other statement.
+_HYPOTHETICAL = _words(
+    r"(?<!\bi_)would (?:for|had)_(?:\S+_){1,5}(?:to_be|been) if_\S+ wäre\w* würde\w*",
+    r"serait seraient sería seria sarebbe zou бы byłaby byłby olurdu", "则应")
 # Words that, anywhere in a clause with one letter, mark it as the choice.
 _CUES = _words(
     r"answer ans correct best choose chose chosen choice_is pick picked select selected",
     r"opt_for go_with going_with went_with described_(?:\w{1,12}_)?(?:by|as) match matches",
     r"correspond\w* accurate accurately appropriate suitable fits solution conclude conclusion",
-    r"resembles is_right",
+    r"resembles suggest\w* indicat\w* points?_to is_right final correction",
     r"right_(?:answer|option|choice|one) seems_right represented_by makes_(?:the_most_)?sense",
     r"lean_towards? better more_likely most_likely",
     r"(?:more|most)_(?:plausible|probable) remains selection prediction",
-    r"antwort lösung richtig\w* wähle\w* korrekt\w* réponse reponse correcte? choisis bonne",
+    r"antwort lösung richtig\w* wähle\w* korrekt\w* stimmt passt",
+    r"trifft_zu entscheide réponse reponse correcte? choisis bonne",
     r"respuesta correct[ao] elijo escojo resposta corret[ao] escolho alternativa letra",
     r"risposta corrett[ao] scelgo giusta antwoord juiste odpowiedź poprawna",
-    r"ответ правильн\w* верн\w* выбираю cevap yanıt doğru jawaban đáp_án chọn",
-    "答案 正确 正確 选 選 答え 回答 正解 解答 だと思 です 정답 답 선택",
-    "إجابة الجواب جواب الصحيح الخيار أختار اختار उत्तर जवाब सही विकल्प")
+    r"ответ правильн\w* верн\w* выбираю cevap yanıt doğru jawaban(?:nya)? đáp_án chọn",
+    "答案 正确 正確 选(?!项) 選(?!項|択肢) 贴切 恰当 合适 符合 相符 吻合 匹配",
+    "答え 回答 正解 解答 だと思 です 정답 답 선택(?!지) 맞 입니다",
+    "إجابة الجواب جواب الصحيح أختار اختار उत्तर जवाब सही")
+# Words for an option, which say nothing of it by themselves.
+_NOUNS = _words(r"вариант opción opção opzione alternativa buchstabe letra lettre l'option",
+                "选项 選項 選択肢の? 선택지 الخيار विकल्प")
+# An answer that is stated outright, up to its letter.
+_ANSWERS = _words(
+    r"answer (?:correct|right|best)_(?:option|choice) antwort lösung réponse respuesta resposta",
+    r"risposta antwoord odpowied[źz] ответ cevap yanıt jawaban(?:nya)? đáp_án",
+    "答案 答え 回答 正解 정답 답 إجابة الجواب उत्तर")
+_OUTRIGHT = _pattern(
+    rf"(?:{_ANSWERS})[^.!?;]{{0,30}}?"
+    r"(?:[:：=—]|\b(?:is|be|ist|lautet|est|es|to|adalah)\b|è|é|là|是|为|為|は|은|는|هي|هو)"
+    r"[^.!?;]{0,20}$")
 # Words that mark a choice directly before a letter.
 _LINKS = _words(
     r"is be it's it’s that's that’s so thus hence therefore leaves leaving say guess with by",
@@ -467,25 +528,32 @@ _FILLERS = _words("the option choice answer letter most la le die là opción op
 
 _DENIAL = _pattern(_DENIES)
 # After what is denied, up to three words of its own clause lead to the denial.
+# Scripts without blanks have up to sixteen letters there, unless another option follows.
 _DENIED_AFTER = _pattern(
-    r"(?:(?:, ?| and | or | nor |/)[A-Z]\b){0,5}[\W_]{0,4}"
-    rf"(?:(?!(?:that|which|who|where|as)\b)\S{{1,20}} ){{0,3}}(?:{_DENIES})"
+    r"(?:(?:, ?|、| and | or | nor |/|和|与)[A-Z](?![A-Za-z])){0,5}[\W_]{0,4}"
+    rf"(?:(?:(?!(?:that|which|who|where|as)\b)\S{{1,20}} ){{0,3}}(?:{_DENIES})"
+    rf"|[\u3040-\u9fff\uac00-\ud7af ]{{1,16}}?(?:{_DENIES})(?![^A-Z]{{0,40}}(?-i:[A-Z])))"
     r"|[\W_]{1,5}no\b(?! doubt)")
 _NO_DENIAL = _pattern(r"\b(?:no|without(?: a| any)?|beyond(?: a| any)?) (?:doubt|question)\b"
-                      r"|\bnot only\b|\bwhy not\b")
+                      r"|\bnot only\b|\bwhy not\b|非常|不过|不仅|没错|沒錯|没有错|不错|틀림없이?"
+                      r"|に?間違い(?:ない|なく|ありません)")
 _AGAIN = _pattern(r"\s*(?:and |or )?(?:so|neither|nor) (?:is|are|does|do)\b")
 _HEDGE = _pattern(_HEDGES)
 _ALTERNATIVE = _pattern(r"[\W_]{0,4}(?:or |but |and )?(?:or|maybe|perhaps|possibly|alternatively)"
                         r"\b")
 _STRONG = _pattern(_CUES)
-_WEAK = _pattern(rf"(?:{_LINKS})[\s:=,]{{0,3}}(?:(?:{_FILLERS})\s){{0,3}}[^\w\s]{{0,4}}$")
+_WEAK = _pattern(rf"(?:{_LINKS})[\s:=,]{{0,3}}(?:(?:{_FILLERS})\s){{0,3}}(?:(?:{_NOUNS})\s?)?"
+                 r"[^\w\s]{0,4}$")
+_IF = _pattern(_HYPOTHETICAL)
+# A condition of what is shown, unlike "if I had to guess".
+_CONDITION = _pattern(r"\b(?:if|wenn|falls|если) (?!(?:i|we|one|ich|wir|man|forced|pressed|so)\b)")
 _CONCLUDES = _pattern(_words("so thus hence therefore overall conclusion conclude answer",
                              r"most_likely most_closely described_(?:as|by)"))
 # What may precede the letter that begins a line: marks, and words that announce the answer.
 _NAMES = (r"(?:(?:my|the|final|correct|best|selected|right)\s){0,3}(?:answer|ans|option|choice"
           r"|letter|alternative|selection|response|output|prediction|result|verdict|conclusion|solution)")
 _LEADING = re.compile(
-    r"[^\w\n]{0,8}(?:_{1,3})?"
+    r"(?:[^\w\n]{0,8}\d{1,2}[.)]\s)?[^\w\n]{0,8}(?:_{1,3})?"
     rf"(?:(?i:{_NAMES})(?:\s(?i:is)\b)?[^\w\n]{{0,8}}"
     r"|(?P<other>\w{1,20}(?:\s\w{1,20}){0,2})\s?[:=]\s?)?"
     r"(?P<letter>[A-Z]|[a-z](?=[.):]|[\W_]*$))(?![^\W_]|['’&]\w|-\w|[#+])"
@@ -498,6 +566,19 @@ _REASON = _pattern(r"(?:because|since|as|it|given|based|due)\b")
 _VERB = _pattern(r"(?:because|since|as|it|given|based|due|is|was|seems|appears|would|fits|best"
                  r"|makes|or|nor|and|but|can|cannot|needs?|requires?)\b")
 _COORDINATED = _pattern(r"(?:or|and(?! not\b)|oder|und|ou|et|o|y)\b|[/&]")
+# What precedes a letter that is not the choice: "Least likely: C", "Second choice: C".
+_UNSURE = _pattern(rf"{_DENIES}|{_HEDGES}")
+# Further letters after the first: "A, B and D are wrong".
+_ENUMERATED = re.compile(r"[,、] ?[A-Z](?![A-Za-z0-9]).")
+# Announces that the options are gone through: "Let's consider each option:".
+_GOES_THROUGH = _pattern(
+    r"\b(?:(?:each|every)(?: \w+){0,2} (?:option|choice|answer|possibility)"
+    r"|(?:all|the|these|analy\w+|evaluat\w+|examin\w+)(?: \w+){0,2}"
+    r" (?:options|choices|possibilities))\b"
+    r"(?:(?!\b(?:is|best|fits|answer)\b)[^.!?,]){0,40}[:：][\W_]*$"
+    r"|\b(?:one by one|in turn|nacheinander)\b|(?:逐一|逐个|一一|分析)[^。]{0,12}[:：][\W_]*$"
+    r"|\b(?:die|les|las|le|as|alle|jede\w*|chaque|cada|ogni) (?:\w+ )?"
+    r"(?:optionen|option|opciones|opción|opções|opção|opzioni)\b[^.!?]{0,40}[:：][\W_]*$")
 # Another option after the first, on one line: "A: 0.2, B: 0.8".
 _FURTHER = re.compile(r"[\s,;(\[\"']([A-Z])[\"')\]]{0,2}\s?[:)=]")
 _NOT_ANOTHER = _pattern(r"(?:(?:but |and )?not|rather than|instead of|unlike)"
@@ -510,8 +591,8 @@ _CYRILLIC = {"А": "A", "В": "B", "С": "C", "Е": "E"}
 # Letters that are also words: the article, the pronoun, prepositions.
 _ARE_WORDS = "AIEOYАВС"
 # At a sentence's end, in brackets or after a mark: "boxing (C)", "in my opinion, C".
-_AT_END = re.compile(r"(?:(?:\(|^\W{0,4})(?i:(?:option|choice|answer|letter)\s)?|[:=|>/→-]\s?)"
-                     r"[A-Z][\W_]{0,6}$")
+_AT_END = re.compile(rf"(?:(?:\(|^\W{{0,4}})(?i:(?:option|choice|answer|letter)\s|(?:{_NOUNS})\s?)?"
+                     r"|[:=|>/→-]\s?)[A-Z][\W_]{0,6}$")
 
 
 def _affirmed(clause: str, found: Iterable[re.Match[str]], options: _Options | None = None
@@ -538,18 +619,23 @@ _CHOICE, _CONFLICT, _DOUBT, _DENY, _MENTION, _NAMED = range(6)
 
 @dataclass(frozen=True)
 class _Event:
-    """What a clause says about letters."""
+    """What a clause says about letters.
+
+    The weight of a choice is 2 if it is stated outright, 1 if words only suggest it, and 0 if it
+    is what would be chosen if something else were so.
+    """
 
     kind: int
     letters: frozenset[str]
     rule: str = STATED
+    weight: int = 2
 
 
 def _told(text: str, options: _Options) -> list[str]:
     """Return the sentences of a text, without those that go through a list of options."""
     sentences = [*_sentences(text)]
     leads = [_lead_of(one, options) for one in sentences]
-    listed = _is_list([lead for lead in leads if lead])
+    listed = _is_list([lead for lead in leads if lead]) or _is_announced(sentences)
     return [one.text for one, lead in zip(sentences, leads, strict=True) if not (lead and listed)]
 
 
@@ -557,7 +643,7 @@ def _events(text: str, options: _Options) -> list[_Event]:
     """Return what the sentences of a text say about letters, in order."""
     sentences = [*_sentences(text)]
     leads = [_lead_of(one, options) for one in sentences]
-    listed = _is_list([lead for lead in leads if lead])
+    listed = _is_list([lead for lead in leads if lead]) or _is_announced(sentences)
     alone = _run_of_letters(leads)
     events: list[_Event] = []
     for number, (sentence, lead) in enumerate(zip(sentences, leads, strict=True)):
@@ -588,6 +674,9 @@ def _lead_of(sentence: _Sentence, options: _Options) -> _Lead | None:
     if found is None or sentence.text.rstrip(_QUOTES).endswith("?"):
         return None
     letter, gap, rest = found["letter"].upper(), found["gap"].strip(" _"), _stripped(found["rest"])
+    before = sentence.text[:found.start("letter")]
+    if (_UNSURE.search(before) and not _LONE.search(before)) or _ENUMERATED.match(gap + rest):
+        return None
     if letter == "A" and ":" in gap and re.fullmatch("[B-Z]", rest):
         return _Lead(rest, "", gap, certain=True)  # of Q: and A:
     place = options.place(letter)
@@ -608,6 +697,11 @@ def _stripped(text: str) -> str:
 def _is_list(leads: Sequence[_Lead]) -> bool:
     """Whether lines begin with different letters and continue, so that they list the options."""
     return len({lead.letter for lead in leads if lead.rest}) > 1
+
+
+def _is_announced(sentences: Sequence[_Sentence]) -> bool:
+    """Whether a sentence says that the options will be gone through; it may break off after one."""
+    return any(_GOES_THROUGH.search(one.text) for one in sentences[:-1])
 
 
 def _run_of_letters(leads: Sequence[_Lead | None]) -> set[int]:
@@ -642,18 +736,19 @@ def _of_lead(lead: _Lead, options: _Options) -> _Event:
 def _of_sentence(sentence: str, options: _Options) -> Iterator[_Event]:
     """Yield what each clause of a sentence says about letters."""
     asked = sentence.rstrip(_QUOTES).endswith("?") or _ALTERNATIVE.match(sentence)
-    denied = False
+    denied = conditional = False
     for clause in _clauses(sentence):
         found = _letters_in(clause, options)
         again = denied and _AGAIN.match(clause)
         denied = bool(again or _DENIAL.search(clause))
+        conditional |= bool(_CONDITION.search(clause))
         letters = frozenset(_letter(one) for one in found)
         if not letters:
             continue
         kept = frozenset(map(_letter, () if again else _affirmed(clause, found, options)))
         if not kept:
             yield _Event(_DENY, letters)
-        elif asked or _HEDGE.search(clause):
+        elif asked or _HEDGE.search(clause) or (conditional and _IF.search(clause)):
             yield _Event(_DOUBT if asked else _DENY, kept)
         else:
             yield _of_clause(clause, [one for one in found if _letter(one) in kept], options)
@@ -669,8 +764,17 @@ def _of_clause(clause: str, found: Sequence[re.Match[str]], options: _Options) -
     if place is None or (named and place not in named):
         return _Event(_CONFLICT, letters)
     if _STRONG.search(clause) or any(_leads_to(clause, one) for one in found):
-        return _Event(_CHOICE, letters)
+        return _Event(_CHOICE, letters, weight=_weight(clause, found[0]))
     return _Event(_MENTION if _AT_END.search(clause) else _NAMED, letters)
+
+
+def _weight(clause: str, letter: re.Match[str]) -> int:
+    """Return the weight of a choice in a clause; see ``_Event``."""
+    if _IF.search(clause):
+        return 0
+    before = clause[max(letter.start() - _NEAR, 0):letter.start()]
+    ends = not clause[letter.end():].strip(_MARKS)
+    return 2 if _OUTRIGHT.search(before) or (ends and _WEAK.search(before)) else 1
 
 
 def _leads_to(clause: str, letter: re.Match[str]) -> bool:

@@ -26,7 +26,8 @@ SHADOW_LABEL = 255
 _SHARE = 0.6
 # The percentile of speed that gets the full color of flow.
 _FASTEST = 99.5
-_LIMB_COLORS = {"left": (255, 138, 61), "right": (64, 156, 255), "": (250, 220, 70)}
+# As in the pictures of mimegen inspect: left is cold, right is warm.
+_LIMB_COLORS = {"left": (64, 156, 255), "right": (255, 138, 61), "": (250, 220, 70)}
 _HIDDEN = (150, 150, 150)
 
 

@@ -77,6 +77,17 @@ def test_a_plan_for_slurm_prints_the_batch_script_that_render_submits(tmp_path: 
     assert not out.exists()
 
 
+@pytest.mark.parametrize(("words", "said"), [
+    (("--config", "draft"), "workers of 1 CPU and 0 GPU each, as many as fit, on the running"),
+    (("--config", "preview", "--device", "optix", "--workers", 3, "--cpus-per-task", 2,
+      "--address", "ray://head:10001"),
+     "workers of 2 CPU and 1 GPU each, at most 3, on ray://head:10001")])
+def test_a_plan_for_ray_shows_what_render_asks_the_cluster_for(words: tuple[object, ...], said: str,
+                                                               tmp_path: Path) -> None:
+    text = planned_text(*words, "--farm", "ray", "--out", tmp_path / "out")
+    assert f"ray      {said}" in text
+
+
 def test_a_plan_divides_by_the_workers_it_is_given(tmp_path: Path) -> None:
     config = read_config(Catalogue.with_libraries(()).file("config", "draft"))
     paces._keep(config, paces.RenderPace("draft", "opengl", 10.0, 0.5, 1000.0, 2000.0))

@@ -20,6 +20,8 @@ from mimegen.commands.farm import farm_options
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.options import headings_of, under
 from mimegen.commands.selection import HEADINGS, selection_options
+from mimegen.farm.ray import worker_needs
+from mimegen.farm.raywaits import amounts
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurmarray import SlurmArray
 from mimegen.production.estimate import estimate
@@ -67,7 +69,8 @@ def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | N
     """Dry run: show clip count, render time and disk space.
 
     Takes the options of mimegen render, and renders nothing. With --farm slurm it also shows the
-    batch script that mimegen render would submit.
+    batch script that mimegen render would submit, with --farm ray the resources that it would ask
+    for.
     """
     if export is not None and export[1].suffix.lower() not in TEMPLATES:
         raise RequestError(f"--export {export[1]}: expected a file that ends in"
@@ -86,6 +89,9 @@ def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | N
     if settings.farm == "slurm":
         array = SlurmArray.of(out, store.root, settings, device)
         cost["slurm"] = array.batch_script(_tasks(cost, settings))
+    if settings.farm == "ray":
+        cost["ray"] = {"address": settings.address, "workers": settings.workers,
+                       **worker_needs(settings, device)}
     if export is not None:
         plan_file = PlanFile.of(planned, out, store, names == "opaque")
         cost["exported"] = _export(plan_file, export[1], pace)
@@ -146,9 +152,19 @@ def _text(cost: dict[str, Any]) -> str:
     lines += [f"left out: {reason}" for reason in cost["left_out"]]
     lines += [f"warning: {reason}" for reason in cost["hardly_shown"]]
     lines += [f"wrote    {path}" for path in cost.get("exported", ())]
+    if "ray" in cost:
+        lines.append(_on_ray(cost["ray"]))
     if "slurm" in cost:
         lines += ["", "batch script for Slurm:", "", cost["slurm"]]
     return "\n".join(lines)
+
+
+def _on_ray(asked: Mapping[str, Any]) -> str:
+    """Return what a render would ask a Ray cluster for; nothing is asked by a plan."""
+    most = "as many as fit" if asked["workers"] is None else f"at most {asked['workers']}"
+    where = {"auto": "the running cluster", "none": "a cluster that mimegen starts on this machine"}
+    return (f"ray      workers of {amounts(asked)} each, {most}, on"
+            f" {where.get(asked['address'], asked['address'])}")
 
 
 def _unmeasured(cost: dict[str, Any]) -> Iterator[str]:

@@ -96,9 +96,8 @@ class RayExecutor:
         self._pending: list[WorkerReport] = []
         self._unfit: set[str] = set()
         self._checked_at = float("-inf")
-        self._cpus = settings.cpus_per_task or 1
-        gpus = settings.gpus_per_task
-        self._gpus = gpus if gpus is not None else float(not Device(device, 1).by_core)
+        needs = worker_needs(settings, device)
+        self._cpus, self._gpus = int(needs["CPU"]), needs["GPU"]
         self._wait = Wait(say, self._cpus, self._gpus)
         self._here = LocalExecutor([NONE] * (os.cpu_count() or 1), 1)
 
@@ -340,6 +339,13 @@ class RayExecutor:
         paths |= {task.job.world} if task.job.world else set()
         return {path.relative_to(self._root).as_posix(): path.read_bytes()
                 for path in sorted(paths)}
+
+
+def worker_needs(settings: FarmSettings, device: str) -> dict[str, float]:
+    """Return the CPUs and GPUs that each worker asks Ray for."""
+    gpus = settings.gpus_per_task
+    return {"CPU": settings.cpus_per_task or 1,
+            "GPU": float(not Device(device, 1).by_core) if gpus is None else gpus}
 
 
 def _ray() -> Any:

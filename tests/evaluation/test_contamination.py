@@ -424,17 +424,53 @@ def manifest(folder: Path, clips: Iterable[dict[str, Any]]) -> Path:
     return folder
 
 
+def camera(elevation: float) -> dict[str, Any]:
+    """Return a camera that looks down by so many degrees."""
+    half = np.radians(90 - elevation) / 2
+    return CLIP["camera"] | {"rotation": [float(np.cos(half)), float(np.sin(half)), 0.0, 0.0]}
+
+
+def test_sampled_clips_are_compared_with_plain_ones_in_all_that_was_sampled(
+        run: Run, tmp_path: Path) -> None:
+    """Each sampled clip has a person of its own, and plain clips have no permutation."""
+    rng = np.random.default_rng(1)
+    seen, unseen = an_arm("seen", 0.7), an_arm("unseen", 0.7)
+    sampled = [row | {"clip": {
+        "avatar": f"random_{place}", "tempo": 1.1 + place % 3 / 100, "mirrored": place % 2 == 0,
+        "light": {"sun_strength": 4.0 + place % 3, "sun_from_deg": [float(place), 60.0]},
+        "camera": camera(15.0 + place % 3) | {"lens_mm": float(rng.integers(60, 100))},
+        "permutation": {"character": f"random:{place}", "background": f"set{place}"}}}
+        for place, row in enumerate(unseen)]
+    plain = [row | {"clip": {"camera": camera(9.0), "light": {
+        "sun_strength": 5.0, "sun_from_deg": [15.0, 52.0]}}} for row in seen]
+    folder = manifest(tmp_path / "out", [*plain, *sampled])
+    found = json.loads(run("--json", "--manifest", folder, seen=seen, unseen=unseen).stdout)
+    differs = {factor["factor"] for factor in found["balance"] if not factor["balanced"]}
+    assert differs == {"avatar", "tempo", "mirror", "elevation", "lens", "light_azimuth",
+                       "light_elevation"}
+
+
+def test_arms_that_were_asked_otherwise_are_warned_of(run: Run) -> None:
+    seen = [row | {"format": "mc", "prompting": "zero-shot"} for row in an_arm("seen", 0.7)]
+    unseen = [row | {"format": "3afc", "prompting": "zero-shot"} for row in an_arm("unseen", 0.7)]
+    found = json.loads(run("--json", seen=seen, unseen=unseen).stdout)
+    assert ("the arms differ in format: mc 100 % in seen clips, 3afc 100 % in unseen ones"
+            in found["warnings"])
+    assert {factor["factor"]: factor["balanced"] for factor in found["balance"]} == {
+        "format": False, "prompting": True}
+
+
 @pytest.mark.slow
 def test_manifests_tell_actions_variants_and_balance(run: Run, tmp_path: Path) -> None:
     """What an action shows that is in one arm only counts for nothing."""
     alone = [a_row(0, 1, sample_id=f"alone{number}", action="alone") for number in range(8)]
     seen, unseen = an_arm("seen", 0.7), an_arm("unseen", 0.7)
-    dark = [row | {"clip": {"avatar": "woman", "permutation": {"elevation": 20.0 + place % 3}}}
+    dark = [row | {"clip": {"avatar": "woman", "camera": camera(20.0 + place % 3)}}
             for place, row in enumerate(unseen)]
-    bright = [row | {"clip": {"permutation": {"elevation": 5.0 + place % 3}}}
+    bright = [row | {"clip": {"camera": camera(5.0 + place % 3)}}
               for place, row in enumerate(seen)]
     seen += alone
-    high = [row | {"clip": {"permutation": {"elevation": 80.0}}} for row in alone]
+    high = [row | {"clip": {"camera": camera(80.0)}} for row in alone]
     folder = manifest(tmp_path / "out", [*bright, *dark, *high])
     bare = [[{key: row[key] for key in ("sample_id", "model", "correct")} for row in arm]
             for arm in (seen, unseen)]

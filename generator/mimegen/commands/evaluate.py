@@ -118,7 +118,8 @@ def _line(one: ScoredAnswer) -> str:
     return json.dumps({
         "question_id": question.question_id, "sample_id": question.sample_id,
         "action": question.action, "variant": question.variant, "format": question.format,
-        "prompting": question.prompting, "model": one.model, "correct": one.right,
+        "asks": question.asks, "prompting": question.prompting, "sampling": question.sampling,
+        "options": len(question.options), "model": one.model, "correct": one.right,
         "said": one.chosen, "answer": question.answer, "similarity": one.similarity,
         "rule": one.rule, "category": question.category, "aspect": question.aspect,
         "rater": one.rater, "control": question.control, "clip": question.file_name},

@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import asin, degrees
 from typing import Any
 
 import numpy as np
 
 from mimegen.base.arrays import FloatArray
-from mimegen.evaluation.contamination.rows import StudyArm
+from mimegen.evaluation.contamination.rows import ScoredRow, StudyArm
+from mimegen.manifest.parts import CameraFacts
 from mimegen.manifest.row import Row
 
 # Limits of balance: a small to medium difference of means in standard deviations (Cohen's d), and
@@ -16,10 +18,13 @@ from mimegen.manifest.row import Row
 MAX_SHIFT = 0.25
 MAX_SHARE = 0.20
 _SIDES = ("front", "left", "back", "right")
-# Fields of permutations that are not visible in clips.
-_NO_FACTORS = ("seed", "number", "redraws", "sha256")
-# Permutations' name for a style that was drawn by the seed.
+# Fields of permutations that are not visible in clips, and those that rows have by other names.
+_NO_FACTORS = ("seed", "number", "redraws", "sha256", "character", "background_kind", "config")
+# Permutations' name for a style that was drawn by the seed, and rows' value of a usual tempo.
 OWN_STYLE = "own"
+OWN_TEMPO = 1.0
+# Fields of answers that tell what was asked and shown.
+_ASKED = ("format", "asks", "prompting", "options", "sampling")
 Value = str | float
 
 
@@ -39,32 +44,74 @@ class Balance:
 
 
 def balances(seen: StudyArm, unseen: StudyArm) -> list[Balance]:
-    """Return the balance of every factor that both arms' manifests contain, by name.
+    """Return the balance of what was asked, and of every factor in both arms' manifests, by name.
 
     Clips of an action that only one arm has are not compared with any others and are left out.
     """
     actions = {row.action for row in seen.rows} & {row.action for row in unseen.rows}
-    arms = [[_factors(clip) for _, clip in sorted(arm.clips.items()) if clip.action in actions]
-            for arm in (seen, unseen)]
+    asked = [[_asked(row) for row in arm.rows if row.action in actions] for arm in (seen, unseen)]
+    shown = [[_factors(clip) for _, clip in sorted(arm.clips.items()) if clip.action in actions]
+             for arm in (seen, unseen)]
+    return [*_balances(asked), *_balances(shown)]
+
+
+def _balances(arms: Sequence[Sequence[Mapping[str, Value]]]) -> list[Balance]:
+    """Return the balance of every factor that both arms have."""
     names = sorted({name for clips in arms for clip in clips for name in clip})
     columns = {name: [[clip[name] for clip in clips if name in clip] for clips in arms]
                for name in names}
     return [_balance(name, *both) for name, both in columns.items()
-            if all(both) and not _names_each(both[0] + both[1])]
+            if all(both) and not all(map(_names_each, both))]
+
+
+def _asked(row: ScoredRow) -> Mapping[str, Value]:
+    """Return what an answer's row tells of its question; options count as levels."""
+    fields = {name: (row.model_extra or {}).get(name) for name in _ASKED}
+    return {name: str(value) for name, value in fields.items()
+            if isinstance(value, str | int | float)}
 
 
 def _factors(clip: Row) -> Mapping[str, Value]:
-    """Return the factors in a clip's row that might make it easier or harder."""
+    """Return the factors in a clip's row that might make it easier or harder.
+
+    Those that a permutation draws are taken from the row itself, because other clips have them too.
+    """
     fields: dict[str, Any] = {
-        "avatar": clip.avatar, "background": clip.background_config, "camera side": _side(clip),
-        "render config": clip.render_config_name, "picture": f"{clip.width}x{clip.height}",
-        "frames a second": clip.fps, "seconds": clip.frames / clip.fps,
-        "style": clip.style or OWN_STYLE,
         **{name: value for name, value in (clip.permutation or {}).items()
            if not any(word in name for word in _NO_FACTORS)},
+        "avatar": clip.avatar, "partner": clip.partner_avatar,
+        "background": clip.background_config, "camera side": _side(clip),
+        "render config": clip.render_config_name, "picture": f"{clip.width}x{clip.height}",
+        "frames a second": clip.fps, "seconds": clip.frames / clip.fps,
+        "style": clip.style or OWN_STYLE, "tempo": clip.tempo or OWN_TEMPO,
+        "mirror": _yes(clip.mirrored), "reverse": _yes(clip.reversed),
+        "emotion": (clip.face or {}).get("emotion"), **_camera(clip.camera), **_light(clip),
         "fault": " ".join(str(fault["name"]) for fault in clip.faults or ()) or None}
     return {name: _value(value) for name, value in fields.items()
             if value is None or isinstance(value, str | int | float)}
+
+
+def _yes(flag: bool | None) -> str:
+    return "yes" if flag else "no"
+
+
+def _camera(camera: CameraFacts | None) -> dict[str, float]:
+    """Return the lens in millimetres, and the degrees from which the camera looks down."""
+    if camera is None:
+        return {}
+    w, x, y, z = camera.rotation
+    # The camera looks along its -Z axis, whose height this is.
+    down = w * w - x * x - y * y + z * z
+    return {"lens": camera.lens_mm, "elevation": round(degrees(asin(max(-1.0, min(down, 1.0)))), 6)}
+
+
+def _light(clip: Row) -> dict[str, float]:
+    """Return the sun's strength and, if known, its direction in degrees."""
+    light = clip.light or {}
+    found = {"light_strength": light.get("sun_strength")}
+    azimuth, elevation = light.get("sun_from_deg") or (None, None)
+    found |= {"light_azimuth": azimuth, "light_elevation": elevation}
+    return {name: float(value) for name, value in found.items() if value is not None}
 
 
 def _value(text: str | float | None) -> Value:
@@ -78,9 +125,9 @@ def _side(clip: Row) -> str | None:
 
 
 def _names_each(values: Sequence[Value]) -> bool:
-    """Whether a factor identifies clips rather than grouping them."""
-    # A factor with more levels than half the clips, such as a seed, differs between any two
-    # samples.
+    """Whether a factor identifies an arm's clips rather than grouping them."""
+    # A factor with more levels than half the clips, such as a random person, differs between any
+    # two samples. If only one arm has such a factor, the arms differ.
     return isinstance(values[0], str) and len(set(values)) > len(values) / 2
 
 

@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mimegen.base.arrays import ByteArray
 from mimegen.characters.character import Performance
+from mimegen.compositing.background import read_background
 from mimegen.compositing.decode import read_clip, read_pictures
 from mimegen.compositing.video import write_panned
 from mimegen.library.cast import cast_member
@@ -13,9 +15,10 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
-from mimegen.shots.config import read_config
+from mimegen.pages.drawn import DrawnScene, drawn
+from mimegen.shots.config import FramedCamera, read_config
 from mimegen.shots.follow import following
-from mimegen.shots.framing import frame_camera, outline_points
+from mimegen.shots.framing import frame_camera, outline_points, points_in_view
 from mimegen.store.frames import Frame, frame_to_bytes
 from running import invoked
 
@@ -49,6 +52,46 @@ def test_the_window_holds_who_walks_and_moves_softly(walked: Performance) -> Non
     assert (corners.max(axis=0) <= [camera.width - still.width, camera.height - still.height]).all()
     speeds = np.diff(corners, axis=0)
     assert np.abs(speeds).max() > 5 and np.abs(np.diff(speeds, axis=0)).max() < 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["portrait", "face", "hands"])
+def test_a_close_up_holds_and_follows_what_it_frames(walked: Performance, name: str) -> None:
+    config = read_config(CATALOGUE.file("config", name)).model_copy(update={"fps": 12.0})
+    still = frame_camera([walked], config, 0.0)
+    assert isinstance(config.camera, FramedCamera)
+    points, frames = points_in_view([walked], config.camera)
+    places = still.project(points)[:, :2]
+    assert places.min() > 0 and (places < [still.width, still.height]).all(), "the whole path"
+    camera, corners = following(still, [walked], config)
+    assert camera.width > 2 * still.width, "nothing but the framed part must be in the window"
+    seen = camera.project(points)[:, :2] - corners[frames]
+    assert seen.min() > 0 and (seen < [still.width, still.height]).all()
+
+
+@pytest.mark.usefixtures("context")
+def test_a_preview_pans_as_the_render_does(walked: Performance) -> None:
+    """The figure is larger than before a fixed camera, and moves less for its size."""
+    background = read_background(CATALOGUE.file("background", "blank"))
+    found = {}
+    for follow in (False, True):
+        framed = CONFIG.camera.model_copy(update={"follow": follow})
+        config = CONFIG.model_copy(update={"fps": 12.0, "camera": framed})
+        scene = DrawnScene([walked], background, config)
+        pictures = [picture for picture, in drawn(scene, [0.0], [0, walked.motion.frames - 1])]
+        found[follow] = [_figure(picture) for picture in pictures]
+        assert {picture.shape for picture in pictures} == {(360, 640, 3)}
+    height, fixed_height = (found[follow][0][1] for follow in (True, False))
+    assert height > 1.2 * fixed_height
+    moved, fixed_moved = (np.ptp([middle for middle, _ in found[follow]]) for follow in
+                          (True, False))
+    assert moved / height < 0.8 * fixed_moved / fixed_height
+
+
+def _figure(picture: ByteArray) -> tuple[float, float]:
+    """Return the column of the middle of what is darker than the ground, and its height."""
+    rows, columns = np.nonzero(picture.astype(int).sum(axis=-1) < 450)
+    return float(np.median(columns)), float(np.ptp(rows))
 
 
 def test_a_panned_clip_shows_the_window(tmp_path: Path) -> None:

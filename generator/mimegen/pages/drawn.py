@@ -28,6 +28,7 @@ from mimegen.scenery.sweeping import swept_by
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.figures import Figure
+from mimegen.shots.follow import Offsets, following, follows
 from mimegen.shots.framing import frame_camera
 from mimegen.shots.skinning import joint_columns
 
@@ -53,9 +54,26 @@ class DrawnScene:
     background: Background
     config: RenderConfig
 
-    def camera(self, angle_deg: float) -> Camera:
-        """Return the camera for a variant's angle."""
-        return frame_camera(self.performances, self.config, angle_deg)
+    def view(self, angle_deg: float) -> "_View":
+        """Return the view from a variant's angle."""
+        camera = frame_camera(self.performances, self.config, angle_deg)
+        return _View(*following(camera, self.performances, self.config)) \
+            if follows(self.config) else _View(camera)
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """A camera; of one that follows, also the upper left corners (F, 2) of the part it shows."""
+
+    camera: Camera
+    corners: Offsets | None = None
+
+    def shown(self, picture: ByteArray, frame: int, config: RenderConfig) -> ByteArray:
+        """Return the part of a whole picture (H, W, 3) that a frame shows."""
+        if self.corners is None:
+            return picture
+        left, top = self.corners[frame]
+        return np.ascontiguousarray(picture[top:top + config.height, left:left + config.width])
 
 
 def drawn(scene: DrawnScene, angles_deg: Sequence[float], frames: Iterable[int]
@@ -65,15 +83,15 @@ def drawn(scene: DrawnScene, angles_deg: Sequence[float], frames: Iterable[int]
     Raises RequestError if OpenGL is not available or fails.
     """
     context = context_of_process()
-    cameras = [scene.camera(angle) for angle in angles_deg]
+    views = [scene.view(angle) for angle in angles_deg]
     with telling(context):
         stage = stage_of(scene.performances, scene.config)
-        behind = [Compositor(_backdrop(context, scene, camera, angle))
-                  for camera, angle in zip(cameras, angles_deg, strict=True)]
+        behind = [Compositor(_backdrop(context, scene, view.camera, angle))
+                  for view, angle in zip(views, angles_deg, strict=True)]
         for frame in frames:
             stage.pose(columns_at(scene.performances, frame))
-            yield [compositor.compose(stage.picture(camera))
-                   for compositor, camera in zip(behind, cameras, strict=True)]
+            yield [view.shown(compositor.compose(stage.picture(view.camera)), frame, scene.config)
+                   for compositor, view in zip(behind, views, strict=True)]
 
 
 def stage_of(performances: Sequence[Performance], config: RenderConfig) -> RasterStage:

@@ -16,7 +16,7 @@ from mimegen.characters.character import Performance
 from mimegen.motion.quaternions import FloatArray
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import FramedCamera, RenderConfig
-from mimegen.shots.framing import outline_points
+from mimegen.shots.framing import points_in_view
 
 # The widest picture tried, as a multiple of the window's width, and the step to the next one.
 MAX_WIDTH = 3.0
@@ -37,13 +37,16 @@ def following(camera: Camera, scene: Sequence[Performance], config: RenderConfig
     """Return a wider camera, and the window's upper left corner (F, 2) in whole pixels.
 
     ``camera`` keeps everything in view all the time. The window has the size of its picture and
-    contains all performers in every frame. The widest picture, so the closest view, is taken in
-    which the smoothed window does so. If there is none, because performers are far apart, the
-    result is ``camera`` itself and a window that does not move.
+    contains in every frame what ``camera`` frames: all performers, or a head or hands. The widest
+    picture, so the closest view, is taken in which the smoothed window does so. If there is none,
+    because performers are far apart, the result is ``camera`` itself and a window that does not
+    move.
     """
+    if not isinstance(config.camera, FramedCamera):
+        raise TypeError("only a camera that frames the performers can follow them")
     size = np.array([camera.width, camera.height])
-    boxes = _boxes(camera, scene)
-    room = config.camera.margin * size if isinstance(config.camera, FramedCamera) else 0 * size
+    boxes = _boxes(camera, scene, config.camera)
+    room = config.camera.margin * size
     for number in range(round((MAX_WIDTH - 1) / STEP), 0, -1):
         grown = 1 + number * STEP
         wide = 2 * np.round(grown * size / 2).astype(int)
@@ -55,14 +58,15 @@ def following(camera: Camera, scene: Sequence[Performance], config: RenderConfig
     return camera, np.zeros((len(boxes), 2), np.intp)
 
 
-def _boxes(camera: Camera, scene: Sequence[Performance]) -> FloatArray:
-    """Return the bounding box of all performers: upper left and lower right pixels (F, 2, 2)."""
-    ends = []
-    for performance in scene:
-        places = camera.project(outline_points(performance))[:, :2]
-        ends.append(places.reshape(performance.motion.frames, -1, 2))
-    together = np.concatenate(ends, axis=1)
-    return np.stack([together.min(axis=1), together.max(axis=1)], axis=1)
+def _boxes(camera: Camera, scene: Sequence[Performance], framed: FramedCamera) -> FloatArray:
+    """Return the bounding box of what is framed: upper left and lower right pixels (F, 2, 2)."""
+    points, frames = points_in_view(scene, framed)
+    pixels = camera.project(points)[:, :2]
+    boxes = np.full((scene[0].motion.frames, 2, 2), np.inf)
+    boxes[:, 1] = -np.inf
+    np.minimum.at(boxes[:, 0], frames, pixels)
+    np.maximum.at(boxes[:, 1], frames, pixels)
+    return boxes
 
 
 def _soft(boxes: FloatArray, size: NDArray[np.intp], wide: NDArray[np.intp], fps: float) -> Offsets:

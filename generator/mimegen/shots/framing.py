@@ -23,7 +23,8 @@ from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
 # share background stills. Cameras that frame hands or a face are near and use the finer step.
 DISTANCE_STEP_M = 0.25
 NEAR_STEP_M = 0.05
-# Distance factor for faces: the rings around a face are wider than the part visible at once.
+# Share of the distance at which a face that stays in place fits: the rings around a face are wider
+# than the part visible at once.
 FACE_NEARER = 0.72
 # Targets are at multiples of this.
 PLACE_STEP_M = 0.05
@@ -88,13 +89,26 @@ def _framed_camera(scene: Sequence[Performance], framed: FramedCamera, config: R
 def _target(scene: tuple[Performance, ...], framed: FramedCamera, size: tuple[int, int]
             ) -> tuple[FloatArray, float, float]:
     """Return X Y of the target, its height and the camera's distance, the same for every angle."""
-    points = _seen_points(scene, framed)
+    points, _ = points_in_view(scene, framed)
     # Axis by axis: numpy is slow over the short side of (N, 3).
     flat = points[:, :2].T.copy()
     middle = np.round((flat.min(axis=1) + flat.max(axis=1)) / 2 / PLACE_STEP_M) * PLACE_STEP_M
     rings = _rings(points, middle, ground=not framed.near)
     height, distance = _height_and_distance(rings, framed, size)
-    return middle, height, distance
+    if framed.head_only:
+        at_rest = _in_place(points.reshape(scene[0].motion.frames, -1, 3))
+        _, needed = _height_and_distance(_rings(at_rest, np.zeros(2), ground=False), framed, size)
+        # Only as much nearer as a face in place allows, so that one that moves stays in view.
+        distance -= (1 - FACE_NEARER) * needed
+    step = NEAR_STEP_M if framed.head_only or framed.hand_room_m is not None else DISTANCE_STEP_M
+    return middle, height, float(np.ceil(on_grid(distance) / step) * step)
+
+
+def _in_place(points: FloatArray) -> FloatArray:
+    """Return the points (F, P, 3) of all frames, each frame moved to the origin in X Y, (N, 3)."""
+    flat = points[..., :2]
+    middles = (flat.min(axis=1, keepdims=True) + flat.max(axis=1, keepdims=True)) / 2
+    return np.concatenate([flat - middles, points[..., 2:]], axis=-1).reshape(-1, 3)
 
 
 def _camera(position: FloatArray, rotation: FloatArray, lens_mm: float,
@@ -106,39 +120,49 @@ def _camera(position: FloatArray, rotation: FloatArray, lens_mm: float,
     return Camera((x, y, z), turn, lens_mm, config.width, config.height)
 
 
-def _seen_points(scene: Sequence[Performance], framed: FramedCamera) -> FloatArray:
-    """Return the points (N, 3) to be kept in view.
+def points_in_view(scene: Sequence[Performance], framed: FramedCamera
+                   ) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Return the points (N, 3) to be kept in view, and the frame (N,) of each.
 
     These are all points or, if the camera says so, those near the first performer's head, of that
     performer's face, or near hands.
     """
+    if framed.head_room_m is not None:
+        return _near_head(scene[0], framed.head_room_m)
     if framed.hand_room_m is not None:
-        return _near_hands(scene, framed.hand_room_m)
-    if framed.head_only:
-        return _face_points(scene[0])
-    head_room_m = framed.head_room_m
-    if head_room_m is None:
-        return np.concatenate([outline_points(performance) for performance in scene])
-    motion = scene[0].motion
+        found = _near_hands(scene, framed.hand_room_m)
+    elif framed.head_only:
+        found = [_face_points(scene[0])]
+    else:
+        found = [outline_points(performance) for performance in scene]
+    frames = np.arange(scene[0].motion.frames)
+    return np.concatenate(found), np.concatenate(
+        [np.repeat(frames, len(points) // len(frames)) for points in found])
+
+
+def _near_head(performance: Performance, room_m: float) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Return the points (N, 3) within ``room_m`` of the head's joint, and the frame (N,) of each.
+    """
+    motion = performance.motion
     heads = motion.global_pose.positions[:, _head(motion.skeleton)]
-    points = outline_points(scene[0]).reshape(len(heads), -1, 3)
-    near = np.linalg.norm(points - heads[:, None], axis=-1) < head_room_m
-    return np.asarray(points[near])
+    points = outline_points(performance).reshape(len(heads), -1, 3)
+    near = np.linalg.norm(points - heads[:, None], axis=-1) < room_m
+    return np.asarray(points[near]), np.nonzero(near)[0]
 
 
-def _near_hands(scene: Sequence[Performance], room_m: float) -> FloatArray:
-    """Return points (N, 3) on spheres around raised hands, or around all hands if none is raised.
+def _near_hands(scene: Sequence[Performance], room_m: float) -> list[FloatArray]:
+    """Return points (N, 3), frame by frame, on spheres around hands: the raised ones, else all.
 
     A hand is raised if its mean height over all frames is above the hips'. Without any hands, all
     points of the bodies are returned.
     """
     hands = [hand for one in scene for hand in _hand_centres(one)]
     if not hands:
-        return np.concatenate([outline_points(one) for one in scene])
+        return [outline_points(one) for one in scene]
     raised = [centres for centres, above in hands if above > RAISED_M]
     ball = sphere_directions(BALL_POINTS) * room_m
-    return np.concatenate([(centres[:, None] + ball).reshape(-1, 3)
-                           for centres in raised or [centres for centres, _ in hands]])
+    return [(centres[:, None] + ball).reshape(-1, 3)
+            for centres in raised or [centres for centres, _ in hands]]
 
 
 def _hand_centres(performance: Performance) -> Iterator[tuple[FloatArray, float]]:
@@ -175,7 +199,7 @@ def _below(skeleton: Skeleton, joint: int) -> Iterator[int]:
 
 
 def _face_points(performance: Performance) -> FloatArray:
-    """Return the points (N, 3) of a body's face: those in front of the head's joint."""
+    """Return the points (N, 3), frame by frame, of a face: those in front of the head's joint."""
     skeleton, character = performance.motion.skeleton, performance.character
     head = _head(skeleton)
     own = [head, *_below(skeleton, head)]
@@ -203,7 +227,7 @@ def _head(skeleton: Skeleton) -> int:
 
 
 def outline_points(performance: Performance) -> FloatArray:
-    """Return points (N, 3) that bound the body over all frames, within a centimetre or two.
+    """Return points (N, 3), frame by frame, that bound the body within a centimetre or two.
 
     For speed, only the vertices that are outermost in the rest pose are posed, for each bone.
     """
@@ -263,10 +287,7 @@ def _rings(points: FloatArray, middle: FloatArray, ground: bool) -> FloatArray:
 
 def _height_and_distance(rings: FloatArray, framed: FramedCamera,
                          size: tuple[int, int]) -> tuple[float, float]:
-    """Return the target's height and the camera's distance, the smallest that shows all rings.
-
-    Distances are rounded up to a multiple of the step.
-    """
+    """Return the target's height and the camera's distance, the smallest that shows all rings."""
     focal = framed.lens_mm / SENSOR_WIDTH_MM * size[0]
     share = 1.0 - 2.0 * framed.margin
     per_side, per_rise = (2.0 * focal / (share * side) for side in size)
@@ -286,7 +307,4 @@ def _height_and_distance(rings: FloatArray, framed: FramedCamera,
         reach = float(on_grid(needed.max()))
         if reach < best[1]:
             best = (float(target), reach)
-    height, distance = best
-    nearer_by = FACE_NEARER if framed.head_only else 1.0
-    step = NEAR_STEP_M if framed.head_only or framed.hand_room_m is not None else DISTANCE_STEP_M
-    return height, float(np.ceil(nearer_by * distance / step) * step)
+    return best

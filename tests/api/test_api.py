@@ -186,7 +186,8 @@ def test_a_wrong_argument_is_one_line(call: Callable[[], Any], says: str) -> Non
 @pytest.mark.parametrize(("options", "says"), [
     ({"format": "mcq"}, "no such format (available: "), ({"asks": "why"}, "no such asks"),
     ({"prompting": "few"}, "no such prompting (did you mean few-shot"), ({"seed": 1.5}, "seed=1.5"),
-    ({"difficulty": "hard"}, "no such difficulty")])
+    ({"difficulty": "hard"}, "no such difficulty"),
+    ({"format": "free", "difficulty": "near"}, "difficulty does not apply")])
 def test_a_wrong_question_is_one_line(clips: mg.Clips, options: dict[str, Any], says: str) -> None:
     with pytest.raises(mg.RequestError) as caught:
         clips.questions(**options)

@@ -64,8 +64,15 @@ def test_two_files_of_one_scene_are_drawn_together(samples: Path, tmp_path: Path
     widths = [np.flatnonzero((np.abs(sheet - sheet[90, 4]) > 40).any(axis=(0, 2))) for sheet
               in sheets]
     assert np.ptp(widths[1]) > np.ptp(widths[0])
-    refused = run("boxing", "--partner", str(tmp_path / "x.bvh"))
-    assert refused.exit_code == 2 and "--partner does not apply" in refused.stderr
+
+
+@pytest.mark.usefixtures("context")
+def test_options_that_do_not_apply_are_refused(samples: Path) -> None:
+    file = str(samples / "bvh" / "cmu_18_01.bvh")
+    for words in (("boxing", "--partner", file), (file, "--style", "brisk"),
+                  ("the_thief", "--take", "1")):
+        refused = run(*words)
+        assert refused.exit_code == 2 and f"{words[1]} does not apply" in refused.stderr
 
 
 @pytest.mark.usefixtures("context")

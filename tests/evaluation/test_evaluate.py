@@ -379,6 +379,22 @@ def test_models_are_compared_within_a_kind_of_question_and_by_action():
     assert models_compared([*free]) == []
 
 
+@pytest.mark.parametrize(("option", "value", "said"), [
+    ("--judge-cache", "cache.jsonl", "--judge-cache requires --judge"),
+    ("--clips", ".", "--clips requires --report"),
+    ("--scores", "scores.jsonl", "--scores requires ratings by people")])
+def test_options_that_do_not_apply_are_refused(tmp_path, option, value, said):
+    question = asked("mc")[0]
+    write_questions(tmp_path / "q.jsonl", [question])
+    (tmp_path / "a.jsonl").write_text(json.dumps(
+        {"question_id": question.question_id, "model": "m", "output": "A"}) + "\n")
+    (tmp_path / "scores.jsonl").write_text(json.dumps(
+        {"question_id": question.question_id, "score": 1}) + "\n")
+    done = mimegen("evaluate", tmp_path / "q.jsonl", tmp_path / "a.jsonl", option,
+                   value if value == "." else tmp_path / value)
+    assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_people_s_answers_are_pooled_and_their_contrasts_go_by_actions():
     questions = sorted(asked("mc"), key=lambda one: one.question_id)
     answers = [replace(told(one, (number + place) % 3 > 0), rater=f"r{place}", model="people")

@@ -364,7 +364,14 @@ def test_what_clashes_is_named_and_does_not_keep_others_out_of_a_block():
     (["--format", "cue"], "no row shows a cue"),
     (["--condition", "text"], "does not apply to --format mc"),
     (["--size", "512"], "expected WIDTHxHEIGHT"),
-    (["--format", "timeline", "--fold", "2"], "do not apply to --format timeline"),
+    (["--format", "timeline", "--fold", "2"], "does not apply to --format timeline"),
+    (["--format", "free", "--difficulty", "near"], "only to mc, 3afc"),
+    (["--factor", "inverted"], "--factor does not apply to --format mc, only to factor"),
+    (["--probe", "turn"], "only to probe, match"),
+    (["--format", "pair", "--prompting", "cot"], "--prompting does not apply to --format pair"),
+    (["--format", "probe", "--prompting", "cot"], "which takes zero-shot and open"),
+    (["--stamp"], "--stamp requires --frames DIR"),
+    (["--json"], "--json requires --audit FILE"),
     (["--sampling", "often"], "expected video"),
     (["--sampling", "window:5:8:8"], "contains no frame of a clip"),
     (["--frames", "there"], "choose them with --sampling"),
@@ -377,6 +384,11 @@ def test_what_cannot_be_asked_is_refused_in_one_line(tmp_path, arguments, said):
     assert len(done.stderr.splitlines()) == 1
     assert re.search(said, done.stderr)
     assert [*out.glob("questions*")] == []
+
+
+def test_an_audit_takes_no_options_of_questions(tmp_path):
+    done = invoked("questions", "--audit", tmp_path / "q.jsonl", "--format", "free")
+    assert done.returncode == 2 and "--format does not apply to --audit" in done.stderr
 
 
 def test_a_folder_without_clips_is_refused(tmp_path):

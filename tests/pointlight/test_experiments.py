@@ -317,7 +317,7 @@ def test_sides_and_conditions_are_factors_however_they_are_asked_for(
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (("--factor", "invertd"), "no factor of this grid that varies (did you mean inverted?)"),
-    (("--difficulty", "near"), "--fold and --difficulty do not apply to --format factor")])
+    (("--difficulty", "near"), "--difficulty does not apply to --format factor")])
 def test_wrong_factors_are_refused(grid: Path, arguments: tuple[str, ...], said: str) -> None:
     done = invoke("questions", grid, "--format", "factor", "--no-verify", *arguments)
     assert done.exit_code == 2 and said in done.output

@@ -281,10 +281,15 @@ def test_what_the_user_states_about_a_file_is_in_the_row(samples: Path, file: Pa
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (("--action", "boxing", "--label", "x"), "--label requires a motion capture FILE"),
+    *((("--action", "boxing", *words), f"{words[0]} requires a motion capture FILE")
+      for words in (("--label", "x"), ("--partner", "b.bvh"), ("--trim", "0:1"), ("--map", "m"),
+                    ("--subject", "a"), ("--fps-of-file", "30"), ("--smpl-model", "m.npz"))),
+    *((("walk.bvh", *words), f"{words[0]} requires --action or --walker")
+      for words in (("--affect", "sad"), ("--hand", "left"), ("--treadmill",))),
+    (("walk.bvh", "--grid", "affect=sad"), "--grid: affect requires --action or --walker"),
     (("walk.bvh", "--licence", " "), "--licence is empty"),
     (("walk.bvh", "--group", ""), "--group is empty")])
-def test_what_cannot_be_stated_is_refused(words: tuple[str, ...], said: str, tmp_path: Path
+def test_options_that_do_not_apply_are_refused(words: tuple[str, ...], said: str, tmp_path: Path
                                           ) -> None:
     done = invoke("pointlight", *words, "--out", tmp_path / "x.mp4")
     assert done.exit_code == 2 and said in done.output

@@ -4,13 +4,14 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from mimegen.base.blender import BLENDER, using_blender
 from mimegen.base.early import INTERRUPTED, STOPPED
@@ -200,3 +201,12 @@ def style_option(explained: str) -> Callable[[Callable[..., Any]], Callable[...,
 sample_option = click.option(
     "--take", "sample", type=click.IntRange(0, 999_999), metavar="N",
     help="Take to read from a file of several, counted from 0.  [default: 0]")
+
+
+def refuse_given(names: Collection[str], why: str) -> None:
+    """Raise RequestError if the command line has one of these parameters of the running command."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if name in names and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise RequestError(f"{parameter.opts[0]} {why}")

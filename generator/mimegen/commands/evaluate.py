@@ -13,7 +13,7 @@ from rich.table import Table
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.commands.common import DONE, exits_cleanly, refuse_given
 from mimegen.commands.tables import wide_console
 from mimegen.commands.terms import EVALUATION, HINT, explain
 from mimegen.evaluation.answers import PEOPLE, read_answers
@@ -69,6 +69,10 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
     if (url is None) != (judge_model is None):
         raise RequestError("--judge and --judge-model require each other: an address and the name"
                            " of a model")
+    if url is None:
+        refuse_given(("judge_cache",), "requires --judge")
+    if folder is None:
+        refuse_given(("clips",), "requires --report")
     judge = Judge(checked_url(url), judge_model, judge_cache or questions.with_name("judge.jsonl")
                   ) if url and judge_model else None
     asked = read_questions(questions)
@@ -99,7 +103,11 @@ def _people(answers: tuple[Path, ...], asked: list[Question], given: Path | None
             ) -> dict[str, Any] | None:
     """Return the report on people's answers; None if there are none."""
     people = read_people(answers, asked)
-    return people_report(people, read_scores(given) if given else None) if people.raters else None
+    scores = read_scores(given) if given else None
+    if not people.raters:
+        refuse_given(("given",), "requires ratings by people, and the answers have none")
+        return None
+    return people_report(people, scores)
 
 
 # Imported here because plots take a second to import.

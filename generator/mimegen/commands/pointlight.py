@@ -14,6 +14,7 @@ from mimegen.commands.common import (
     blender_option,
     exits_cleanly,
     library_option,
+    refuse_given,
     warn,
 )
 from mimegen.commands.conditions import (
@@ -63,6 +64,9 @@ STANDARD = "standard"
 NOT_STATED = "not stated"
 IN_PLACE: dict[str, Any] = {"treadmill": True, "cycles": 1.0}
 
+# Options that state what a file shows and how to read it.
+OF_FILES = ("labels", "group", "licence", "trim", "subject", "stack", "mapping", "skeleton",
+            "fps_of_file", "smpl_model")
 HEADINGS = {
     "Input and output": (
         "actions", "take", "seed", "hand", "partner", "character", "libraries", "blender", "out",
@@ -76,9 +80,7 @@ HEADINGS = {
         "size", "fps", "start", "duration", "figure_height", "background", "projection",
         "azimuths", "elevation_deg"),
     "The screen, for sizes in degrees": ("distance_cm", "pixel_pitch_mm", "pixels_per_degree"),
-    "Your own motion capture": (
-        "labels", "group", "licence", "trim", "subject", "stack", "mapping", "skeleton",
-        "fps_of_file", "smpl_model"),
+    "Your own motion capture": OF_FILES,
 }
 
 
@@ -183,6 +185,10 @@ def pointlight_command(
     actions = actions or (WALK if walker else None)
     if (file is None) == (actions is None):
         raise RequestError("expected a motion capture FILE, --action NAME or --walker")
+    if file is None:
+        refuse_given((*OF_FILES, "partner"), "requires a motion capture FILE")
+    else:
+        refuse_given(("affect", "hand", *GAIT), "requires --action or --walker")
     gait = (IN_PLACE if walker else {}) | walker_of(options)
     catalogue = Catalogue.with_libraries(libraries)
     width, height = _size(size)
@@ -337,22 +343,10 @@ class _About:
     licence: str = NOT_STATED
 
     def __post_init__(self) -> None:
-        for name, values in self._given().items():
-            if not all(value.strip() for value in values):
+        for name, values in (("--label", self.labels), ("--group", (self.group,)),
+                             ("--licence", (self.licence,))):
+            if any(value is not None and not value.strip() for value in values):
                 raise RequestError(f"{name} is empty; give a value or leave it out")
-
-    def check_action(self) -> None:
-        """Raise RequestError if anything is stated about an action of the library."""
-        for name in self._given():
-            raise RequestError(f"{name} requires a motion capture FILE; library actions define"
-                               " their own")
-
-    def _given(self) -> dict[str, tuple[str, ...]]:
-        """Return the values of the options that were given."""
-        given = {"--label": self.labels,
-                 "--group": () if self.group is None else (self.group,),
-                 "--licence": () if self.licence == NOT_STATED else (self.licence,)}
-        return {name: values for name, values in given.items() if values}
 
     def of_markers(self, scene: DotScene, catalogue: Catalogue) -> DotScene:
         """Return a scene of a file's markers with these facts."""
@@ -408,17 +402,13 @@ class _Motions:
     def _takes(self, display: Display, gait: dict[str, Any]) -> list[LibraryTake]:
         """Return the takes of the actions or of the file."""
         if self.file is None:
-            self.about.check_action()
             walker = {name: value for name, value in gait.items() if name != AFFECT}
             return [self._looped(library_take(entry, self.take, self.seed,
                                               gait.get(AFFECT, self.affect), gait=walker,
                                               hand=self.hand), display)
                     for entry in entries_of(self.catalogue, self.actions or "")]
-        if self.hand is not None:
-            raise RequestError("--hand requires --action")
         if gait:
-            raise RequestError(f"--{min(gait).replace('_', '-')}: applies to --walker and to"
-                               " actions that are gaits")
+            raise RequestError(f"--grid: {min(gait)} requires --action or --walker")
         reading = replace(self.reading, take=take_number(self.take))
         if display.sample is not None and reading.trim.kind == "auto":
             # The sample itself cuts off the ends of the whole take.

@@ -15,6 +15,7 @@ from mimegen.commands.common import (
     blender_option,
     exits_cleanly,
     library_option,
+    refuse_given,
     replaced,
     style_option,
     warn,
@@ -139,8 +140,10 @@ def _take(catalogue: Catalogue, what: str, take: str | None, partner: Path | Non
         return library_take(catalogue.action(file.parent.name),
                             file.name.removesuffix(SCORE_SUFFIX), seed, style)
     if what in catalogue.scenes or (file.suffix == ".yaml" and file.is_file()):
+        refuse_given(("take",), "does not apply to a scene, which has one take")
         return scene_take(catalogue, what, seed, style)
     if file.suffix and file.is_file():
+        refuse_given(("style",), "does not apply to a motion file: recordings have no style")
         own = user_take(catalogue, file, (), None, None, "unknown", partner,
                         replace(reading, take=take_number(take)))
         for line in own.doubts:

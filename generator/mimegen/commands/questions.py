@@ -12,7 +12,13 @@ from rich.table import Table
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.commands.checked import no_verify_option
-from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, shared_data_option
+from mimegen.commands.common import (
+    DONE,
+    SOME_FAILED,
+    exits_cleanly,
+    refuse_given,
+    shared_data_option,
+)
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.tables import wide_console
 from mimegen.commands.terms import AUDIT, HINT, explain
@@ -98,6 +104,15 @@ TIMED = ("timeline", "cue", "pair", "probe", "match", "number", "factor")
 OF_MOVEMENT = ("pair", "probe", "factor")
 
 
+# Options that only some formats have, by parameter.
+_WITH_OPTIONS = tuple(name for name, options in OPTIONS.items() if options)
+OF_FORMATS = {
+    "factor": ("factor",), "probe": ("probe", "match"),
+    "prompting": (*OPTIONS, "timeline", "probe"), "fold": tuple(OPTIONS),
+    "difficulty": _WITH_OPTIONS, "given": _WITH_OPTIONS, "of_set": _WITH_OPTIONS,
+}
+
+
 @click.command("questions", cls=Grouped, headings=HEADINGS)
 @click.argument("out", required=False, type=click.Path(path_type=Path), metavar="OUT")
 @click.option("--format", "format_", default="mc", show_default=True,
@@ -180,9 +195,10 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
         raise RequestError("expected either the folder OUT that mimegen render wrote, or --audit"
                            " FILE")
     if audited is not None:
+        refuse_given([name for heading, names in HEADINGS.items() if heading != "Audit"
+                      for name in names], "does not apply to --audit")
         return _audit(audited, explains, as_json)
-    if explains:
-        raise RequestError("--explain requires --audit FILE")
+    refuse_given(("explains", "as_json"), "requires --audit FILE")
     assert out is not None
     everything, pixels = _rows(out), parse_size(size)
     if not unchecked:
@@ -191,11 +207,9 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     wanted = parse_controls(controls) if controls else ()
     sampling = DEFAULT_SAMPLING if wanted and sampling == "video" else sampling
     asks = asks or ("explanation" if format_ == "cue" else "label")
-    _refuse_what_does_not_go_together(format_, asks, condition, difficulty, fold)
-    for name, value in (("--distractors", given), ("--set", of_set)):
-        if value is not None and not OPTIONS.get(format_):
-            raise RequestError(f"{name} does not apply to --format {format_}; use --format mc or"
-                               " 3afc")
+    _refuse_what_does_not_go_together(format_, asks, condition, prompting)
+    if frames_folder is None:
+        refuse_given(("image", "size", "stamp"), "requires --frames DIR")
     shown = parse_sampling(sampling)
     makers: dict[str, Callable[[], list[Question]]] = {
         "cue": lambda: cue_questions(rows, CueRequest(
@@ -286,11 +300,16 @@ def _controls(made: Sequence[Question], rows: Sequence[Row], names: tuple[str, .
     return found
 
 
-def _refuse_what_does_not_go_together(format_: str, asks: str, condition: str,
-                                      difficulty: str | None, fold: int | None) -> None:
+def _refuse_what_does_not_go_together(format_: str, asks: str, condition: str, prompting: str
+                                      ) -> None:
     """Raise RequestError for options that do not apply to a format."""
-    if format_ in TIMED and (fold is not None or difficulty is not None):
-        raise RequestError(f"--fold and --difficulty do not apply to --format {format_}")
+    for name, formats in OF_FORMATS.items():
+        if format_ not in formats:
+            refuse_given((name,), f"does not apply to --format {format_}, only to"
+                                  f" {', '.join(formats)}")
+    if format_ == "probe" and prompting not in ("zero-shot", OPEN):
+        raise RequestError(f"--prompting {prompting} does not apply to --format {format_}, which"
+                           f" takes zero-shot and {OPEN}")
     if condition != "video" and (format_, condition) != ("timeline", "text") and format_ != "cue":
         raise RequestError(f"--condition {condition} does not apply to --format {format_}")
     if (asks in TASKS) != (format_ == "cue"):

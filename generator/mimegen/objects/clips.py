@@ -155,6 +155,9 @@ class Clips(Sequence[Clip]):
         checked_choice("prompting", prompting, PROMPTINGS)
         if difficulty is not None:
             checked_choice("difficulty", difficulty, DIFFICULTIES)
+            if not OPTIONS[format]:
+                raise RequestError(f"difficulty does not apply to format={format!r}, which has no"
+                                   " wrong answers")
         shown = forwards([row for row in self.rows if row.shows_its_action])
         return questions_of(shown, QuestionRequest(
             format, asks, prompting, read_templates(format, None), checked_seed(seed), difficulty,

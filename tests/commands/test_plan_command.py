@@ -88,6 +88,19 @@ def test_a_plan_for_ray_shows_what_render_asks_the_cluster_for(words: tuple[obje
     assert f"ray      {said}" in text
 
 
+@pytest.mark.parametrize(("words", "said"), [
+    (("--slurm-partition", "gpu"), "--slurm-partition requires --farm slurm"),
+    (("--slurm-setup", "module load cuda", "--farm", "ray"), "--slurm-setup requires --farm slurm"),
+    (("--gpus-per-task", 1), "--gpus-per-task requires --farm ray or --farm slurm"),
+    (("--address", "none", "--farm", "slurm"), "--address requires --farm ray"),
+    (("--workers-per-gpu", 2, "--farm", "slurm"), "--workers-per-gpu requires --farm local")])
+def test_options_of_another_farm_are_refused(words: tuple[object, ...], said: str, tmp_path: Path
+                                             ) -> None:
+    done = invoked("plan", "--action", "boxing", "--config", "draft", *words, "--out",
+                   tmp_path / "out")
+    assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_a_plan_divides_by_the_workers_it_is_given(tmp_path: Path) -> None:
     config = read_config(Catalogue.with_libraries(()).file("config", "draft"))
     paces._keep(config, paces.RenderPace("draft", "opengl", 10.0, 0.5, 1000.0, 2000.0))

@@ -162,7 +162,8 @@ def _text(cost: dict[str, Any]) -> str:
 def _on_ray(asked: Mapping[str, Any]) -> str:
     """Return what a render would ask a Ray cluster for; nothing is asked by a plan."""
     most = "as many as fit" if asked["workers"] is None else f"at most {asked['workers']}"
-    where = {"auto": "the running cluster", "none": "a cluster that mimegen starts on this machine"}
+    where = {"auto": "the running cluster, or one that it starts on this machine",
+             "none": "a cluster that it starts on this machine"}
     return (f"ray      workers of {amounts(asked)} each, {most}, on"
             f" {where.get(asked['address'], asked['address'])}")
 

@@ -30,6 +30,10 @@ FACE = {
     "left_eye": (0.146, -0.58, 0.45), "right_eye": (-0.146, -0.58, 0.45),
     "left_ear": (0.39, -0.10, 0.36), "right_ear": (-0.39, -0.10, 0.36),
 }
+# The axis along which a landmark lies on the surface, and on which side; 0 is its own side.
+BESIDE = {"nose": (1, -1.0), "eye": (1, -1.0), "ear": (0, 0.0)}
+# Kinds of materials of figures that users import. Their faces are not known.
+IMPORTED = ("plain", "image")
 # The outermost points of a foot or shoe in these directions: forwards, to the other foot, down.
 FOOT = {"big_toe": (1.0, 0.3, 0.0), "small_toe": (0.5, -1.0, 0.0), "heel": (-1.0, 0.0, 0.3)}
 # Directions to the surface are sampled by cones with this half angle, as its cosine.
@@ -108,6 +112,7 @@ class _RestBody:
                       if character.materials[mesh.material].kind == "eye"]
         self._skins = [mesh for mesh in character.meshes
                        if character.materials[mesh.material].kind == "skin"]
+        self._imported = all(material.kind in IMPORTED for material in character.materials.values())
         self._vertices = np.concatenate([mesh.vertices for mesh in character.meshes])
         self._parts = vertex_parts(character.meshes, character.skeleton, roles)
         self._strongest = np.concatenate([
@@ -188,6 +193,8 @@ class _RestBody:
 
         Returns ``guess`` itself if the character has no face, or no surface near it.
         """
+        if self._imported:
+            return self._outermost(guess, *BESIDE[name.rpartition("_")[2]], 0.5 * bone)
         meshes = self._eyes if name.endswith("eye") else self._skins
         if not self._eyes or not meshes:
             return guess
@@ -202,6 +209,38 @@ class _RestBody:
             return np.asarray(near[out > out.max() - 0.06 * bone].mean(axis=0))
         # Characters face -Y, so the vertex with the smallest Y is at the front.
         return np.asarray(near[near[:, 1].argmin()])
+
+    def _outermost(self, guess: FloatArray, axis: int, side: float, limit: float) -> FloatArray:
+        """Return ``guess`` moved along a world axis to the outermost skin of the head.
+
+        ``side`` is 1 or -1, or 0 for the side where ``guess`` is. Without skin within ``limit``
+        metres, it is ``guess`` itself.
+        """
+        side = side or float(np.sign(guess[axis]))
+        flat = [each for each in range(3) if each != axis]
+        corners = self._head_corners() - guess
+        areas = _edge_areas(*corners[..., flat].transpose(2, 1, 0))
+        total = areas.sum(axis=0)
+        hit = ((areas >= 0).all(axis=0) | (areas <= 0).all(axis=0)) & (np.abs(total) > 1e-12)
+        depths = (np.roll(areas[:, hit], -1, axis=0) / total[hit]
+                  * corners[hit, :, axis].T).sum(axis=0) * side
+        near = depths[np.abs(depths) < limit]
+        moved = guess.copy()
+        moved[axis] += side * (near.max() if len(near) else 0.0)
+        return moved
+
+    def _head_corners(self) -> FloatArray:
+        """Return the corners (T, 3, 3) of the triangles that the head and its joints move."""
+        head = self._skeleton.index[self._roles["head"]]
+        own = self._skeleton.below([head])
+        start, corners = 0, []
+        for mesh in self._meshes:
+            triangles = np.concatenate([mesh.faces[:, :3], mesh.faces[mesh.faces[:, 3] >= 0][
+                :, [0, 2, 3]]])
+            moved = np.isin(self._strongest[start:start + len(mesh.vertices)], own)
+            corners.append(mesh.vertices[triangles[moved[triangles].all(axis=1)]])
+            start += len(mesh.vertices)
+        return np.concatenate(corners)
 
     def _of_foot(self, side: str, towards: tuple[float, float, float]) -> _Point | None:
         foot = self._end(f"{side}_foot")
@@ -219,6 +258,11 @@ class _RestBody:
         # The heel follows the foot's joint, toes follow the toe's.
         joint = foot[0] if toe is None or forwards < 0 else toe[0]
         return _Point(place, _row(self._skeleton, joint, place), SKIN_M)
+
+
+def _edge_areas(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return twice the signed areas (3, T) between the origin and each edge of triangles (3, T)."""
+    return np.asarray(x * np.roll(y, -1, axis=0) - np.roll(x, -1, axis=0) * y)
 
 
 def _row(skeleton: Skeleton, joint: int, place: FloatArray) -> FloatArray:

@@ -1,5 +1,6 @@
 """A skeleton: a tree of named joints with their positions in the rest pose."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,6 +63,14 @@ class Skeleton:
     def children(self, joint: int) -> list[int]:
         """Return the indices of a joint's children."""
         return [int(child) for child in np.flatnonzero(self.parents == joint)]
+
+    def below(self, tops: Collection[int]) -> list[int]:
+        """Return the indices of some joints and of all joints below them."""
+        found = set(tops)
+        for joint, parent in enumerate(self.parents):
+            if int(parent) in found:
+                found.add(joint)
+        return sorted(found)
 
     def scaled(self, factor: float) -> "Skeleton":
         """Return the skeleton scaled by ``factor``."""

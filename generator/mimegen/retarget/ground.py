@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.decisions import first_most
+from mimegen.characters.appendages import appendages
 from mimegen.characters.character import Character
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
@@ -26,6 +27,8 @@ class Ground:
         skeleton = character.skeleton
         skin = outermost(character)
         most = skin.joints[np.arange(len(skin.joints)), first_most(skin.weights)]
+        flesh = ~np.isin(most, appendages(skeleton, joints.values()))
+        skin, most = skin.part(flesh), most[flesh]
         self.arms = [_part(skin, most, skeleton.parents, joints[f"{side}_forearm"])
                      for side in SIDES]
         limbs = [_below(skeleton.parents, joints[f"{side}_{part}"])

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from mimegen.base.blender import blender_version, require_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
+from mimegen.characters.appendages import appendages
 from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.helpers import ADDED, HELPERS
@@ -37,7 +39,7 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     """Read a rigged figure and convert it to mimegen's convention.
 
     That is metres, Z up, facing -Y, the hips above the origin and the root of the skeleton, the
-    lowest vertex on Z = 0. With a folder ``cache``, a second call does not start Blender. Changes
+    soles on Z = 0. With a folder ``cache``, a second call does not start Blender. Changes
     and omissions are logged. Raises RequestError, in one line, for a file that is missing, damaged,
     or contains no skinned figure of one whole person.
     """
@@ -53,7 +55,8 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     made = tuple(map(rounded_mesh, make_meshes(meshes, placement, names)))
     if not made:
         raise RequestError(f"{path}: has a skeleton but no faces to show")
-    notes = (*_notes(rigged), *tree.notes, *placement.notes)
+    notes = (*_notes(rigged), *tree.notes, *placement.notes,
+             *_still_parts(skeleton, tree.roles.values()))
     for note in notes:
         logger.warning("%s: %s", path.name, note)
     return Character(
@@ -178,3 +181,10 @@ def _notes(rigged: ReaderReply) -> list[str]:
     if loose:
         notes.append(f"left out, not bound to the skeleton: {', '.join(loose)}")
     return notes
+
+
+def _still_parts(skeleton: Skeleton, body: Collection[int]) -> list[str]:
+    """Name the joints that no motion moves, and what ground truth takes them for."""
+    names = [skeleton.names[joint] for joint in appendages(skeleton, body)]
+    return [f"do not move by themselves, and are labelled like the part that carries them:"
+            f" {', '.join(names)}"] if names else []

@@ -27,6 +27,8 @@ MIN_LEAN = 0.01
 USUAL_SCALES = (0.01, 0.1, 0.0254, 0.001, 0.3048, 100.0, 10.0, 39.37, 1000.0)
 USUAL_HEIGHT = (1.3, 2.1)
 STANDARD_HEIGHT = 1.75
+# Other parts that reach farther below the soles or above the head than this are noted, in metres.
+MIN_BEYOND_M = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +211,8 @@ def _rooted_at(hips: int, tree: Tree) -> Tree:
 def with_tails(tree: Tree, meshes: Sequence[RawMesh]) -> Tree:
     """Return the tree with each joint pointing at its children on its own side.
 
-    Joints without such children point at the end of a dropped bone or through their skin.
+    Joints without such children point at the end of a dropped bone or through their skin. The head
+    points at its top, whatever bones of eyes, jaw and hair it carries.
     """
     skeleton = tree.skeleton
     left = skeleton.heads[tree.roles["left_thigh"]] - skeleton.heads[tree.roles["right_thigh"]]
@@ -229,7 +232,26 @@ def with_tails(tree: Tree, meshes: Sequence[RawMesh]) -> Tree:
             tails[joint] = tree.ends[joint]
         elif not children:
             tails[joint] = _through(skeleton.heads[joint], skin[owner == joint], tails[joint])
+    head = tree.roles["head"]
+    if head not in tree.ends:
+        tails[head] = _top_of_head(tree, meshes, tails[head])
     return replace(tree, skeleton=Skeleton(skeleton.names, skeleton.parents, skeleton.heads, tails))
+
+
+def _top_of_head(tree: Tree, meshes: Sequence[RawMesh], otherwise: FloatArray) -> FloatArray:
+    """Return the point above the head's joint as high as its skin, without hats.
+
+    A hat is a mesh that begins above the middle of all other skin of the head. Returns
+    ``otherwise`` if the head has no skin above its joint.
+    """
+    joint = tree.roles["head"]
+    start, up = tree.skeleton.heads[joint], _up_and_fronts(tree)[0]
+    own = tree.skeleton.below([joint])
+    levels = [(mesh.vertices[np.isin(mesh.owners(), own)] - start) @ up for mesh in meshes]
+    spans = sorted((float(level.max()), float(level.min())) for level in levels if len(level))
+    while len(spans) > 1 and spans[-1][1] > spans[-2][0] / 2:
+        spans.pop()
+    return np.asarray(start + up * spans[-1][0]) if spans and spans[-1][0] > 0 else otherwise
 
 
 def _through(head: FloatArray, points: FloatArray, otherwise: FloatArray) -> FloatArray:
@@ -294,11 +316,11 @@ def _up_and_fronts(tree: Tree) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def find_placement(tree: Tree, meshes: Sequence[RawMesh],
                    plausible: tuple[float, float], file: str) -> Similarity:
-    """Return the transform that stands the figure upright, facing the front.
+    """Return the transform that stands the figure on its soles, facing the front.
 
-    Its up axis goes from feet to head, its front is where the toes point. A height outside
-    ``plausible`` (metres) is taken for a common other unit, or else scaled to 1.75 m. Raises
-    RequestError, naming the file, if the body has no height.
+    Its up axis goes from feet to head, its front is where the toes point. A height, from the soles
+    to the top of the head, outside ``plausible`` (metres) is taken for a common other unit, or else
+    scaled to 1.75 m. Raises RequestError, naming the file, if the body has no height.
     """
     up, front, _ = _up_and_fronts(tree)
     notes = []
@@ -308,16 +330,17 @@ def find_placement(tree: Tree, meshes: Sequence[RawMesh],
     turn = np.array([np.cross(up, front), -front, up])
     if not np.allclose(turn, np.eye(3), atol=1e-6):
         notes.append("turned to stand upright and face the front")
-    skin = np.einsum("ab,nb->na", turn, np.concatenate([mesh.vertices for mesh in meshes]))
-    height = float(np.ptp(skin[:, 2]))
+    levels = _Levels.of(tree, meshes, up)
+    height = levels.top - levels.soles
     if not height > 1e-9:
         raise RequestError(f"{file}: the body is flat, expected a figure with a height")
     scale = usual_scale(height, plausible)
     if scale != 1.0:
         notes.append(f"{height:.4g} m tall by its own units, scaled to {height * scale:.2f} m")
+    notes += levels.notes(scale)
     hips = turn @ tree.skeleton.heads[0]
-    shift = -scale * np.array([hips[0], hips[1], skin[:, 2].min()])
-    return Similarity(turn, scale, shift, tuple(notes))
+    return Similarity(turn, scale, -scale * np.array([hips[0], hips[1], levels.soles]),
+                      tuple(notes))
 
 
 def usual_scale(height: float, plausible: tuple[float, float]) -> float:
@@ -326,6 +349,40 @@ def usual_scale(height: float, plausible: tuple[float, float]) -> float:
         return 1.0
     fitting = (s for s in USUAL_SCALES if USUAL_HEIGHT[0] <= height * s <= USUAL_HEIGHT[1])
     return next(fitting, STANDARD_HEIGHT / height)
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """Heights along a figure's up axis, in the file's units.
+
+    ``soles`` and ``top`` are the lowest point of the feet's skin and the highest of the head's;
+    ``lowest`` and ``highest`` those of all skin, such as a held staff's, a tail's or wings'.
+    """
+
+    soles: float
+    top: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, tree: Tree, meshes: Sequence[RawMesh], up: FloatArray) -> "_Levels":
+        """Return the levels; feet without skin end where the shins do, or else all skin."""
+        levels = np.concatenate([mesh.vertices for mesh in meshes]) @ up
+        owner = np.concatenate([mesh.owners() for mesh in meshes])
+        parts = [np.isin(owner, tree.skeleton.below([tree.roles[f"{side}_{part}"]
+                                                     for side in SIDES]))
+                 for part in ("foot", "shin")]
+        feet = next((levels[part] for part in parts if part.any()), levels)
+        head = levels[np.isin(owner, tree.skeleton.below([tree.roles["head"]]))]
+        return cls(float(feet.min()), float((head if len(head) else levels).max()),
+                   float(levels.min()), float(levels.max()))
+
+    def notes(self, scale: float) -> list[str]:
+        """Say how far other parts reach below the soles and above the head."""
+        said = ((scale * (self.soles - self.lowest), "below the soles"),
+                (scale * (self.highest - self.top), "above the head"))
+        return [f"parts of it reach {away:.2f} m {where}, such as a held thing, a tail or wings"
+                for away, where in said if away > MIN_BEYOND_M]
 
 
 def near_axis(vector: FloatArray, limit: float) -> FloatArray:

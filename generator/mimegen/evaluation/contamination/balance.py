@@ -107,7 +107,7 @@ def _camera(camera: CameraFacts | None) -> dict[str, float]:
 
 def _light(clip: Row) -> dict[str, float]:
     """Return the sun's strength and, if known, its direction in degrees."""
-    light = clip.light or {}
+    light: dict[str, Any] = clip.light or {}
     found = {"light_strength": light.get("sun_strength")}
     azimuth, elevation = light.get("sun_from_deg") or (None, None)
     found |= {"light_azimuth": azimuth, "light_elevation": elevation}

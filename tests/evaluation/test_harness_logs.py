@@ -192,3 +192,13 @@ def test_a_member_that_says_less_than_it_holds_takes_no_memory(tmp_path: Path, m
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 * 2**20
+
+
+def test_a_failed_sample_with_an_empty_message_is_no_answer(tmp_path):
+    message = {"choices": [{"message": {"role": "assistant", "content": ""}}]}
+    log = {"eval": {"model": "m"}, "samples": [
+        {"id": "a", "epoch": 1, "output": message, "error": {"message": "rate limit"}},
+        {"id": "b", "epoch": 1, "output": message}]}
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(log))
+    assert [one.content["question_id"] for one in logs.logged_answers(file)] == ["b"]

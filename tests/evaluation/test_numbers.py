@@ -103,6 +103,9 @@ def test_what_begins_at_once_or_ends_with_the_clip_is_not_asked_for() -> None:
     ("between 2 and 3 seconds", None), ("3. Three", 3), ("someone", None),
     ("twenty-one times", 21), ("Thirty five", 35), ("sixteen", 16), ("forty", 40),
     ("one and a half seconds", None), ("two hundred", None), ("two dozen", None),
+    ("-1", None), ("Answer: \u22121", None), ("minus one", None), ("No one claps.", None),
+    ("I cannot count claps in 8 frames.", None), ("Impossible to tell from one frame.", None),
+    ("- 3", 3), ("Count: 3 (claps)", 3),
 ])
 def test_the_number_that_an_answer_ends_with_is_read(output: str, number: float | None) -> None:
     assert read_number(output) == number

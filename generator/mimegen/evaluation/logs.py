@@ -133,7 +133,8 @@ def _inspect_samples(where: str, header: Json, samples: list[Any]) -> Iterator[L
         content = _mapping(sample, where)
         epoch = content.get("epoch", 1)
         output = _completion(content.get("output"))
-        if output is not None:
+        # A sample that failed may have an empty message.
+        if output is not None and (output.strip() or not content.get("error")):
             yield LoggedAnswer(f"{where}: sample {content.get('id')}", {
                 "question_id": str(content.get("id")), "output": output,
                 "model": model if epoch == 1 else f"{model} epoch {epoch}"})

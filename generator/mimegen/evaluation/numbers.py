@@ -53,6 +53,10 @@ _NUMBER = re.compile(
 # Words that make another number of those beside them; answers with them are not read.
 _LARGER = re.compile(r"\b(?:hundreds?|thousands?|dozens?|half|halves|quarters?|thirds?)\b",
                      re.IGNORECASE)
+# Answers that state no number though one is in them: refusals, nobody, and numbers below zero,
+# which models write if they see nothing.
+_NONE = re.compile(r"\b(?:cannot|can['\u2019]t|unable|(?:im|not )possible|no one|minus)\b"
+                   r"|(?<![\w)])-\d", re.IGNORECASE)
 
 
 class NumberWording(Strict):
@@ -164,10 +168,10 @@ def read_number(output: str) -> float | None:
     """Return the only number in an output's final phrase; None if it has none, or several.
 
     Digits, number words below a hundred, and once, twice and thrice count as numbers. Fractions in
-    words are not read.
+    words are not read, and neither are refusals.
     """
     phrase = final_phrase(output)
-    if _LARGER.search(phrase):
+    if _LARGER.search(phrase) or _NONE.search(phrase):
         return None
     found = {_value(text) for text in _NUMBER.findall(phrase)}
     return found.pop() if len(found) == 1 else None

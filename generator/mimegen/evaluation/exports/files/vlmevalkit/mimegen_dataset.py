@@ -79,12 +79,17 @@ def _write_answers(eval_file, data):
     """Write the model's answers, without those of failed requests."""
     model = eval_file.stem.removesuffix(f"_{NAME}")
     answers = [{"question_id": row["question_id"], "model": model,
-                "output": str(row["prediction"])} for _, row in data.iterrows()
-               if FAILED not in str(row["prediction"])]
+                "output": _prediction(row)} for _, row in data.iterrows()
+               if FAILED not in _prediction(row)]
     eval_file.with_name(f"{eval_file.stem}_answers.jsonl").write_text(
         "".join(json.dumps(answer) + "\n" for answer in answers), encoding="utf-8")
 
 
+def _prediction(row):
+    """Return a prediction; tables read an empty one as not a number."""
+    return "" if pd.isna(row["prediction"]) else str(row["prediction"])
+
+
 def _right(row):
-    return exactly_right(str(row["prediction"]), json.loads(row["options"]),
+    return exactly_right(_prediction(row), json.loads(row["options"]),
                          json.loads(row["answer"]), json.loads(row["labels"]))

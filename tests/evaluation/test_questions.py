@@ -185,6 +185,27 @@ def test_few_shot_examples_have_no_part_in_the_question():
     assert len({"soccer_shot", "fishing", "playing_violin"} & {*wished}) >= 2
 
 
+def test_letters_of_few_shot_examples_tell_nothing_of_the_answer():
+    """With eight actions, the letter that no example had was right in 40 % of questions."""
+    actions = sorted({row.action for row in BASE})
+    missing = examples = 0
+    for seed in range(12):
+        drawn = {*random.Random(seed).sample(actions, 12)}
+        for one in asked([row for row in BASE if row.action in drawn], prompting="few-shot",
+                         seed=seed):
+            letters = {example.answer[-1] for example in one.examples}
+            assert len(letters) == len(one.examples) == 3
+            right = "ABCD"[one.options.index(one.answer)]
+            missing += right not in letters
+            examples += 1
+            for example in one.examples:
+                [line] = [text for text in example.prompt.splitlines()
+                          if text.startswith(f"{example.answer[-1]}. ")]
+                shown = next(row for row in BASE if row.sample_id == example.sample_id)
+                assert line[3:] in shown.labels
+    assert 0.15 < missing / examples < 0.35
+
+
 def test_few_shot_without_base_clips_is_refused():
     with pytest.raises(RequestError, match="few-shot needs 3 clips base"):
         asked(library_rows(("woman+blank@0",)), prompting="few-shot")
@@ -591,7 +612,7 @@ def test_ambiguous_actions_lend_no_distractor(tmp_path, monkeypatch):
     monkeypatch.setenv("MIMEGEN_LIBRARY", str(tmp_path))
     assert known_actions()["wobbling"].ambiguous
     rows = library_rows(("base+blank@0",), ("boxing",))
-    for seed in range(30):
+    for seed in range(12):
         made = questions_of(rows, QuestionRequest("3afc", "label", "zero-shot",
                                           read_templates("3afc", None), seed=seed))
         assert "wobbling" not in {wrong["action"] for one in made for wrong in one.distractors}

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -230,15 +231,32 @@ def _with_examples(question: Question, made: Sequence[Question], request: Questi
                   ) -> Question:
     """Return a question with examples before it: base clips of unrelated actions.
 
-    Raises RequestError if the rows have too few.
+    Their right letters differ and are drawn anew for each performance. If they were those of the
+    examples' own questions, which are balanced over all questions, the letter that no example has
+    would be right too often. Raises RequestError if the rows have too few.
     """
     found = list(_examples(question, made, request))[:SHOTS]
     if len(found) < SHOTS:
         raise RequestError(f"{question.sample_id}: few-shot needs {SHOTS} clips {EXAMPLE_VARIANT}"
                            f" of other actions, but only {len(found)} are left; render more")
+    places = generator(request.seed, "example letters", question.performance_id
+                       ).permutation(max(request.options, 1))
     return question.model_copy(update={"examples": [
-        Example(sample_id=one.sample_id, clip=one.clip, file_name=one.file_name,
-                prompt=one.prompt, answer=_shown_answer(one, request)) for one in found]})
+        _example(one, int(place), request)
+        for one, place in zip(found, cycle(places), strict=False)]})
+
+
+def _example(one: Question, place: int, request: QuestionRequest) -> Example:
+    """Return a question as an example, with its answer moved to a place among the options."""
+    answer, prompt = one.answer, one.prompt
+    if one.options:
+        options = [option for option in one.options if option != one.answer]
+        options.insert(place, one.answer)
+        template = request.templates.wording(request.format, request.asks, request.prompting)
+        prompt = filled(request.templates.worded(template, one.people or 1), options)
+        answer = LETTERS[place]
+    return Example(sample_id=one.sample_id, clip=one.clip, file_name=one.file_name, prompt=prompt,
+                   answer=request.templates.example.replace("{answer}", answer))
 
 
 def _examples(question: Question, made: Sequence[Question], request: QuestionRequest
@@ -258,8 +276,3 @@ def _examples(question: Question, made: Sequence[Question], request: QuestionReq
                 and (group is None or group not in groups):
             groups.add(group)
             yield one
-
-
-def _shown_answer(one: Question, request: QuestionRequest) -> str:
-    answer: Any = LETTERS[one.options.index(one.answer)] if one.options else one.answer
-    return request.templates.example.replace("{answer}", answer)

@@ -72,3 +72,37 @@ def test_a_tail_does_not_lift_who_sits_down(tmp_path: Path) -> None:
     np.testing.assert_allclose(hips["tailed"], hips["plain"], atol=0.02)
     notes = import_character(tmp_path / "tailed.glb").notes
     assert any("Tail1, Tail2" in note for note in notes)
+
+
+SOLID: dict[str, Any] = {"name": "solid"}
+CAGE: Thing = ("Cage", "Hips", (0, 0.1, 0), (0, 1.9, 0), 0.5)
+
+
+def glass(alpha: float) -> dict[str, Any]:
+    """Return a material whose transparency is not that of a picture."""
+    return {"name": "glass", "alphaMode": "BLEND",
+            "pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, alpha]}}
+
+
+@pytest.mark.parametrize(("alpha", "shown", "note"), [
+    (0.0, False, "materials invisible in the file, left out: glass"),
+    (0.4, True, "materials transparent in the file, shown opaque: glass"),
+])
+def test_what_a_file_makes_invisible_hides_nobody(alpha: float, shown: bool, note: str,
+                                                  tmp_path: Path) -> None:
+    figure = import_character(write_figure(
+        tmp_path / "caged.glb", things=[CAGE], materials=[SOLID, glass(alpha)], of_thing=1))
+    assert note in figure.notes
+    assert any(mesh.name.startswith("Cage") for mesh in figure.meshes) == shown
+
+
+@pytest.mark.parametrize(("color", "material", "note"), [
+    ((1.0, 0.2, 0.2, 1.0), {}, "colors at vertices are not shown: Body"),
+    ((1.0, 1.0, 1.0, 1.0), {}, None),
+    (None, {"emissiveFactor": [0, 1, 0]}, "the light that materials emit is not shown: solid"),
+])
+def test_what_is_not_shown_is_said(color: tuple[float, ...] | None, material: dict[str, Any],
+                                   note: str | None, tmp_path: Path) -> None:
+    figure = import_character(write_figure(
+        tmp_path / "figure.glb", materials=[SOLID | material], color=color))
+    assert figure.notes == (() if note is None else (note,))

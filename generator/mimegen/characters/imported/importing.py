@@ -3,6 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,11 @@ from mimegen.readers.gltf import GLTF_SUFFIXES, plain_gltf
 SUFFIXES = (".fbx", ".glb", ".gltf", ".vrm")
 # Heights in metres that are taken as they are.
 PLAUSIBLE_HEIGHT = (0.5, 3.0)
+# Materials less opaque than the first are invisible; than the second, transparent.
+MIN_ALPHA, MOST_ALPHA = 0.02, 0.98
+# What of materials is not shown.
+NOT_SHOWN = {"glows": "the light that materials emit is not shown",
+             "moved_picture": "pictures of materials may be misplaced, because the file moves them"}
 logger = logging.getLogger(__name__)
 
 
@@ -45,6 +51,8 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     """
     rigged = read_rigged(path, cache)
     joints, meshes = _checked(path, rigged)
+    unseen = _invisible(path, rigged)
+    meshes = _without(meshes, unseen)
     tree = one_tree(joints, weight_by_joint(meshes, len(joints.names)), str(path))
     meshes = with_joints(meshes, tree.number)
     tree = with_true_sides(with_tails(tree, meshes))
@@ -55,7 +63,7 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     made = tuple(map(rounded_mesh, make_meshes(meshes, placement, names)))
     if not made:
         raise RequestError(f"{path}: has a skeleton but no faces to show")
-    notes = (*_notes(rigged), *tree.notes, *placement.notes,
+    notes = (*_notes(rigged), *_alpha_notes(rigged, unseen), *tree.notes, *placement.notes,
              *_still_parts(skeleton, tree.roles.values()))
     for note in notes:
         logger.warning("%s: %s", path.name, note)
@@ -174,10 +182,45 @@ def _materials(rigged: ReaderReply) -> list[Material]:
     return made
 
 
+def _invisible(path: Path, rigged: ReaderReply) -> list[int]:
+    """Return the indices of materials that a glTF file makes invisible, unless all of them are.
+
+    Opacity in FBX files is often wrong, so there it hides nothing.
+    """
+    entries = rigged.header["materials"]
+    found = [number for number, entry in enumerate(entries) if entry["alpha"] < MIN_ALPHA]
+    return found if path.suffix.lower() != ".fbx" and len(found) < len(entries) else []
+
+
+def _without(meshes: list[RawMesh], materials: list[int]) -> list[RawMesh]:
+    """Return the meshes without the faces of some materials, and without those left empty."""
+    shown = [(mesh, ~np.isin(mesh.materials, materials)) for mesh in meshes]
+    return [replace(mesh, corners=mesh.corners[kept], materials=mesh.materials[kept])
+            for mesh, kept in shown if kept.any()] if materials else meshes
+
+
+def _alpha_notes(rigged: ReaderReply, invisible: list[int]) -> list[str]:
+    entries = rigged.header["materials"]
+    hidden = [entries[number]["name"] for number in invisible]
+    opaque = [entry["name"] for number, entry in enumerate(entries)
+              if entry["alpha"] < MOST_ALPHA and number not in invisible]
+    said = (("invisible in the file, left out", hidden),
+            ("transparent in the file, shown opaque", opaque))
+    return [f"materials {words}: {', '.join(names)}" for words, names in said if names]
+
+
 def _notes(rigged: ReaderReply) -> list[str]:
     loose = [mesh["name"] for mesh in rigged.header["meshes"] if not mesh["skinned"]]
     notes = [f"picture {name} was not found beside it" for name in
              rigged.header["missing_pictures"]]
+    colored = [mesh["name"] for mesh in rigged.header["meshes"]
+               if mesh["skinned"] and mesh["colored"]]
+    if colored:
+        notes.append(f"colors at vertices are not shown: {', '.join(colored)}")
+    for kind, words in NOT_SHOWN.items():
+        found = [entry["name"] for entry in rigged.header["materials"] if entry[kind]]
+        if found:
+            notes.append(f"{words}: {', '.join(found)}")
     if loose:
         notes.append(f"left out, not bound to the skeleton: {', '.join(loose)}")
     return notes

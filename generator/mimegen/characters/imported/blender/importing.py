@@ -56,7 +56,8 @@ def read_rigged_file(path: Path) -> tuple[Header, Arrays]:
     materials: dict[str, int] = {}
     for mesh_object in [o for o in bpy.data.objects if o.type == "MESH"]:
         followed = _followed_joints(mesh_object, numbers)
-        header["meshes"].append({"name": mesh_object.name, "skinned": followed is not None})
+        header["meshes"].append({"name": mesh_object.name, "skinned": followed is not None,
+                                 "colored": _is_colored(mesh_object.data)})
         if followed is not None:
             found = _read_mesh(mesh_object, followed, materials)
             mesh = len(header["meshes"]) - 1
@@ -189,9 +190,14 @@ def _material_number(material: Any, materials: dict[str, int]) -> int:
 def _read_material(
     material: Any, folder: Path, header: Header, arrays: Arrays, pictures: dict[Look, int]
 ) -> dict[str, Any]:
-    """Return a material's name, base color (linear), roughness, metallic and picture index."""
+    """Return a material's name, base color (linear), roughness, metallic and picture index.
+
+    Also its ``alpha`` without that of pictures, and what of it is not read: ``glows`` and
+    ``moved_picture``.
+    """
     result: dict[str, Any] = {
-        "name": "unnamed", "color": [0.6, 0.6, 0.6], "roughness": 0.7, "metallic": 0.0
+        "name": "unnamed", "color": [0.6, 0.6, 0.6], "roughness": 0.7, "metallic": 0.0,
+        "alpha": 1.0, "glows": False, "moved_picture": False,
     }
     if material is None:
         return result
@@ -202,7 +208,9 @@ def _read_material(
         return result
     base = shader.inputs.get("Base Color") or shader.inputs.get("Color")
     result["color"], image = _color_and_image(base)
-    for name in ("Roughness", "Metallic"):
+    result["glows"] = _glows(shader)
+    result["moved_picture"] = any(map(_moves_picture, nodes))
+    for name in ("Roughness", "Metallic", "Alpha"):
         socket = shader.inputs.get(name)
         if socket and not socket.is_linked:
             result[name.lower()] = float(socket.default_value)
@@ -210,6 +218,30 @@ def _read_material(
         look = (image.name, tuple(result["color"]), _uses_alpha(shader, image, nodes))
         result["picture"] = _picture_number(image, look, folder, header, arrays, pictures)
     return result
+
+
+def _is_colored(mesh: Any) -> bool:
+    """Return whether a mesh has colors at its vertices other than white."""
+    return any(bool(np.any(_values(layer.data, "color", 4)[:, :3] < 1 - MIN_TINT))
+               for layer in mesh.color_attributes)
+
+
+def _glows(shader: Any) -> bool:
+    """Return whether a lit material emits light."""
+    color, strength = (shader.inputs.get(f"Emission {name}") for name in ("Color", "Strength"))
+    if color is None or strength is None:
+        return False
+    brightest = 1.0 if color.is_linked else max(list(color.default_value)[:3])
+    return bool(strength.is_linked or brightest * strength.default_value > MIN_TINT)
+
+
+def _moves_picture(node: Any) -> bool:
+    """Return whether a node moves, turns or scales a picture, or places it by other coordinates."""
+    if node.type == "MAPPING":
+        values = [list(node.inputs[name].default_value) for name in
+                  ("Location", "Rotation", "Scale") if node.inputs.get(name)]
+        return bool(np.abs(np.concatenate(values) - ([0.0] * 6 + [1.0] * 3)).max() > 1e-6)
+    return bool(node.type == "UVMAP" and node.uv_map not in ("", "UVMap"))
 
 
 def _uses_alpha(shader: Any, image: Any, nodes: Any) -> bool:

@@ -26,14 +26,17 @@ DIGITS = 5
 
 
 def main() -> None:
-    """Write the landmarks of every frame, an empty list for a frame without a person."""
+    """Write the landmarks of a video as JSON."""
+    Path(sys.argv[2]).write_text(json.dumps(estimated(Path(sys.argv[1]))), encoding="utf-8")
+
+
+def estimated(video: Path) -> dict[str, Any]:
+    """Return the landmarks of every frame, an empty list for a frame without a person."""
     import mediapipe
 
-    video, target = Path(sys.argv[1]), Path(sys.argv[2])
     with mediapipe.solutions.pose.Pose(static_image_mode=False, model_complexity=1) as pose:
         frames = [_landmarks(pose.process(picture)) for picture in _pictures(video)]
-    target.write_text(json.dumps({"fps": FPS, "estimator": f"MediaPipe {mediapipe.__version__}",
-                                  "frames": frames}), encoding="utf-8")
+    return {"fps": FPS, "estimator": f"MediaPipe {mediapipe.__version__}", "frames": frames}
 
 
 def _pictures(video: Path) -> Iterator[NDArray[np.uint8]]:

@@ -16,6 +16,7 @@ from mimegen.base.files import publish
 from mimegen.base.media import ffmpeg_input
 from mimegen.base.paths import with_libraries
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.video.correcting import corrected, learned_correction
 
 INSTALL = ("reading videos needs MediaPipe; pip install 'mimegen[video]' adds it, on Python 3.11"
            " and 3.12")
@@ -109,21 +110,30 @@ def write_landmarks(video: Path, target: Path, height_m: float | None = None) ->
         raise RequestError(f"{video}: lasts {length / 60:.0f} minutes; expected at most"
                            f" {MAX_VIDEO_S / 60:.0f}, cut it to the action")
     found = _estimated(video, target, length)
-    positions, sure = _arrays(found["frames"])
+    positions, sure = arrays_of(found["frames"])
     quality = VideoQuality.of(positions, sure)
     if quality.seen < MIN_SEEN:
         raise RequestError(f"{video}: shows a person in {quality.seen:.0%} of its frames; film one"
                            " person, whole and in good light, with the camera held still")
-    scale, sized = _scale(positions, height_m)
-    centers = with_hip_centers(positions) * scale
-    for frame, joints in zip(found["frames"], centers.tolist(), strict=True):
+    scale, sized = scale_to(positions, height_m)
+    usual, _ = scale_to(positions, USUAL_HEIGHT_M)
+    placed, trust = corrected(with_hip_centers(positions) * usual, float(found["fps"]),
+                              learned_correction())
+    placed *= scale / usual
+    for frame, joints in zip(found["frames"], placed.tolist(), strict=True):
         for one, (x, y, z) in zip(frame, joints, strict=False):
             one.update(x=round(x, DIGITS), y=round(y, DIGITS), z=round(z, DIGITS))
-    notes = [*quality.notes(str(found["estimator"])), sized]
+    notes = [*quality.notes(str(found["estimator"])), sized, _of_trust(trust)]
     publish(target, json.dumps({"fps": found["fps"], "notes": notes, "quality": asdict(quality),
                                 "frames": [{"pose_world_landmarks": frame}
                                            for frame in found["frames"]]}) + "\n")
     return quality
+
+
+def _of_trust(trust: FloatArray) -> str:
+    """Return a note on the correction; ``trust`` (F,) is how far it was applied in each frame."""
+    return (f"the depth of joints was corrected by a map learned from rendered people, to"
+            f" {trust.mean():.0%} on average (less in unusual poses)")
 
 
 def with_hip_centers(positions: FloatArray) -> FloatArray:
@@ -168,7 +178,7 @@ def _estimated(video: Path, target: Path, length: float) -> dict[str, Any]:
         made.unlink(missing_ok=True)
 
 
-def _arrays(frames: list[list[dict[str, float]]]) -> tuple[FloatArray, FloatArray]:
+def arrays_of(frames: list[list[dict[str, float]]]) -> tuple[FloatArray, FloatArray]:
     """Return positions (F, 33, 3) and visibilities (F, 33) of frames; NaN and 0 where unseen."""
     positions, sure = np.full((len(frames), 33, 3), np.nan), np.zeros((len(frames), 33))
     for number, frame in enumerate(frames):
@@ -178,7 +188,7 @@ def _arrays(frames: list[list[dict[str, float]]]) -> tuple[FloatArray, FloatArra
     return positions, sure
 
 
-def _scale(positions: FloatArray, height_m: float | None) -> tuple[float, str]:
+def scale_to(positions: FloatArray, height_m: float | None) -> tuple[float, str]:
     """Return the factor that scales landmarks to a person's height, and a note."""
     lengths = [np.linalg.norm(positions[:, LEFT[a] + side] - positions[:, LEFT[b] + side], axis=1)
                for a, b in LIMBS for side in (0, RIGHT)]

@@ -451,13 +451,15 @@ def test_sampled_clips_are_compared_with_plain_ones_in_all_that_was_sampled(
 
 
 def test_arms_that_were_asked_otherwise_are_warned_of(run: Run) -> None:
-    seen = [row | {"format": "mc", "prompting": "zero-shot"} for row in an_arm("seen", 0.7)]
-    unseen = [row | {"format": "3afc", "prompting": "zero-shot"} for row in an_arm("unseen", 0.7)]
+    seen = [row | {"format": "mc", "prompting": "zero-shot", "wrong": ["x", "y"]}
+            for row in an_arm("seen", 0.7)]
+    unseen = [row | {"format": "3afc", "prompting": "zero-shot", "wrong": ["x", "z"]}
+              for row in an_arm("unseen", 0.7)]
     found = json.loads(run("--json", seen=seen, unseen=unseen).stdout)
     assert ("the arms differ in format: mc 100 % in seen clips, 3afc 100 % in unseen ones"
             in found["warnings"])
     assert {factor["factor"]: factor["balanced"] for factor in found["balance"]} == {
-        "format": False, "prompting": True}
+        "format": False, "prompting": True, "wrong answers": False}
 
 
 @pytest.mark.slow

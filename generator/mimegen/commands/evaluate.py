@@ -127,9 +127,11 @@ def _line(one: ScoredAnswer) -> str:
         "question_id": question.question_id, "sample_id": question.sample_id,
         "action": question.action, "variant": question.variant, "format": question.format,
         "asks": question.asks, "prompting": question.prompting, "sampling": question.sampling,
-        "options": len(question.options), "model": one.model, "correct": one.right,
-        "said": one.chosen, "answer": question.answer, "similarity": one.similarity,
-        "rule": one.rule, "category": question.category, "aspect": question.aspect,
+        "difficulty": question.difficulty,
+        "wrong": [text for text in question.options if text != question.answer],
+        "model": one.model, "correct": one.right, "said": one.chosen,
+        "answer": question.answer, "similarity": one.similarity, "rule": one.rule,
+        "category": question.category, "aspect": question.aspect,
         "rater": one.rater, "control": question.control, "clip": question.file_name},
         ensure_ascii=False) + "\n"
 

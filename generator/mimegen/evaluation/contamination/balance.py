@@ -24,7 +24,9 @@ _NO_FACTORS = ("seed", "number", "redraws", "sha256", "character", "background_k
 OWN_STYLE = "own"
 OWN_TEMPO = 1.0
 # Fields of answers that tell what was asked and shown.
-_ASKED = ("format", "asks", "prompting", "options", "sampling")
+_ASKED = ("format", "asks", "prompting", "difficulty", "sampling")
+# Their field of all wrong options, and the name of this factor.
+_WRONG, WRONG_ANSWERS = "wrong", "wrong answers"
 Value = str | float
 
 
@@ -49,7 +51,8 @@ def balances(seen: StudyArm, unseen: StudyArm) -> list[Balance]:
     Clips of an action that only one arm has are not compared with any others and are left out.
     """
     actions = {row.action for row in seen.rows} & {row.action for row in unseen.rows}
-    asked = [[_asked(row) for row in arm.rows if row.action in actions] for arm in (seen, unseen)]
+    rows = [[row for row in arm.rows if row.action in actions] for arm in (seen, unseen)]
+    asked = [[fields for row in arm for fields in (_asked(row), *_wrong(row))] for arm in rows]
     shown = [[_factors(clip) for _, clip in sorted(arm.clips.items()) if clip.action in actions]
              for arm in (seen, unseen)]
     return [*_balances(asked), *_balances(shown)]
@@ -61,11 +64,17 @@ def _balances(arms: Sequence[Sequence[Mapping[str, Value]]]) -> list[Balance]:
     columns = {name: [[clip[name] for clip in clips if name in clip] for clips in arms]
                for name in names}
     return [_balance(name, *both) for name, both in columns.items()
-            if all(both) and not all(map(_names_each, both))]
+            if all(both) and (name == WRONG_ANSWERS or not all(map(_names_each, both)))]
+
+
+def _wrong(row: ScoredRow) -> list[Mapping[str, Value]]:
+    """Return each wrong option of an answer's question: other labels make other difficulty."""
+    wrong = (row.model_extra or {}).get(_WRONG)
+    return [{WRONG_ANSWERS: str(text)} for text in wrong] if isinstance(wrong, list) else []
 
 
 def _asked(row: ScoredRow) -> Mapping[str, Value]:
-    """Return what an answer's row tells of its question; options count as levels."""
+    """Return what an answer's row tells of its question."""
     fields = {name: (row.model_extra or {}).get(name) for name in _ASKED}
     return {name: str(value) for name, value in fields.items()
             if isinstance(value, str | int | float)}

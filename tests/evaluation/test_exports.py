@@ -321,6 +321,38 @@ def test_vlmevalkit_is_right_about_answers_that_pandas_takes_for_other_things(cl
     subprocess.run([sys.executable, "-c", KIT_SCORES], cwd=tmp_path / "out", check=True)
 
 
+KIT_TABLE = KIT.partition("mimegen_dataset._write")[0] + """
+import csv
+said = ["None", "N/A", "2", "02", "a\\r\\nB", "thought " * 10000 + "Answer: B", "=B", ""]
+table = pandas.DataFrame({"prediction": said})
+table.to_csv("m.tsv", sep="\\t", index=False, encoding="utf-8", quoting=csv.QUOTE_ALL)
+assert list(mimegen_dataset._as_written("m.tsv")["prediction"]) == said
+mimegen_dataset.load = lambda path: json.load(open(path))
+open("m.json", "w").write(json.dumps(table.to_dict("records")))
+assert list(mimegen_dataset._as_written("m.json")["prediction"]) == said
+pandas.read_excel = lambda path, **kinds: table.assign(prediction=table["prediction"].str[:32767])
+try:
+    mimegen_dataset._as_written("m.xlsx")
+except ValueError as problem:
+    assert "was cut" in str(problem)
+else:
+    raise AssertionError("a cut answer was not noticed")
+sys.modules["vlmeval"].run = sys.modules["vlmeval"]
+sys.modules["vlmeval"].dataset = types.SimpleNamespace(DATASET_CLASSES=[])
+import os, run
+assert os.environ["PRED_FORMAT"] == "tsv"
+"""
+
+
+@pytest.mark.slow
+def test_vlmevalkits_predictions_are_read_as_they_were_written_and_cut_ones_refused(
+        clips, tmp_path):
+    export(clips / "questions-few.jsonl", "vlmevalkit", tmp_path / "out")
+    done = subprocess.run([sys.executable, "-c", KIT_TABLE], cwd=tmp_path / "out",
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.slow
 def test_a_request_of_vlmevalkit_that_failed_is_no_answer(clips, tmp_path):
     export(clips / "questions-few.jsonl", "vlmevalkit", tmp_path / "out")

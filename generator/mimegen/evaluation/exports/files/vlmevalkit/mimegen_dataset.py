@@ -11,6 +11,8 @@ from vlmeval.smp import dump, get_intermediate_file_path, load
 FOLDER = Path(__file__).resolve().parent
 # The kit writes this instead of an answer if a request failed.
 FAILED = "Failed to obtain answer via API"
+# A cell of .xlsx holds so many characters; the kit cuts longer predictions there.
+LONGEST_CELL = 32767
 NAME = json.loads((FOLDER / "export.json").read_text(encoding="utf-8"))["task"]
 
 
@@ -67,12 +69,29 @@ class MimegenVideo(VideoBaseDataset):
 
         The answers are also written next to the predictions, in the format of ``mimegen evaluate``.
         """
-        data = load(eval_file)
+        data = _as_written(eval_file)
         _write_answers(Path(eval_file), data)
         data["score"] = [_right(row) for _, row in data.iterrows()]
         dump(data, get_intermediate_file_path(eval_file, "_score"))
         shares = {"Overall": data["score"].mean(), **data.groupby("variant")["score"].mean()}
         return pd.DataFrame({name: [100 * share] for name, share in shares.items()})
+
+
+def _as_written(eval_file):
+    """Return the table of predictions as text, in which "None" is not missing and "2" no number.
+
+    Raises ValueError if the kit cut a prediction, which may have lost its answer.
+    """
+    as_text = {"dtype": str, "keep_default_na": False}
+    if eval_file.endswith(".json"):
+        return pd.DataFrame(load(eval_file))
+    if eval_file.endswith(".tsv"):
+        return pd.read_csv(eval_file, sep="\t", **as_text)
+    data = pd.read_excel(eval_file, **as_text)
+    if (data["prediction"].str.len() >= LONGEST_CELL).any():
+        raise ValueError(f"{eval_file}: a prediction was cut at {LONGEST_CELL} characters, and may"
+                         " have lost its answer; run again without PRED_FORMAT=xlsx")
+    return data
 
 
 def _write_answers(eval_file, data):

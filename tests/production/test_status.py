@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 
 from mimegen.base.errors import RequestError
+from mimegen.farm.handed import queue_name
+from mimegen.farm.spool import Spool
 from mimegen.production.journal import Journal, _reason
+from mimegen.production.prune import prune
 from mimegen.production.status import status
 from mimegen.store.store import Store
 from mimegen.store.users import running_jobs
@@ -133,3 +136,47 @@ def test_where_no_job_began_is_a_wrong_request(tmp_path: Path) -> None:
 def test_a_job_that_ends_has_a_reason_in_words(error: BaseException | None, said: str | None
                                                ) -> None:
     assert _reason(error) == said
+
+
+def handed_over(out: Path) -> Spool:
+    """Two tasks as --detach leaves them to Slurm's jobs, of which one has begun."""
+    spool = Spool(out / "slurm" / "0123456789ab")
+    spool.make()
+    for _ in range(2):
+        spool.put({})
+    spool.take("7_0")
+    spool.complete = True
+    return spool
+
+
+def test_what_was_left_to_slurm_is_said_before_any_job_has_a_journal(tmp_path: Path) -> None:
+    spool = handed_over(tmp_path)
+    (left,) = told(tmp_path)["slurm"]
+    assert (left["waiting"], left["jobs"]) == (1, ["7_0"])
+    assert left["name"] == queue_name(spool.folder)
+    said = invoked("status", tmp_path).stdout
+    assert "1 tasks waiting, 1 taken by jobs" in said and f"squeue --name={left['name']}" in said
+    spool.take("7_0")
+    for name in spool.taken():
+        spool.done(name, "7_0")
+    assert told(tmp_path)["slurm"], "the last job has not written the manifest"
+
+
+def test_finished_clips_do_not_hide_what_is_left_to_slurm(
+    three_clips: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(three_clips, tmp_path / "out")
+    assert told(tmp_path / "out")["slurm"] == []
+    handed_over(tmp_path / "out")
+    assert len(told(tmp_path / "out")["slurm"]) == 1
+
+
+def test_frames_of_jobs_of_slurm_are_not_pruned(three_clips: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(three_clips, out)
+    handed_over(out)
+    before = frames_of(out)
+    (out / "manifest.jsonl").write_text("")
+    with pytest.raises(RequestError, match="jobs of Slurm write there"):
+        prune(Store(out / "store"), [out])
+    assert frames_of(out) == before

@@ -53,6 +53,7 @@ def _text(report: dict[str, Any]) -> str:
                                            in report["passes"].items()) + " clips")
     for job in report["jobs"]:
         lines += _job_lines(job)
+    lines += [_slurm_line(left) for left in report["slurm"]]
     lines += _some([f"  {shot['frames']:4d} of {shot['of']:4d} frames  {shot['title']}"
                     f"  ({shot['state']})" for shot in shots if shot["state"] != "done"])
     lines += _some([f"  {name}  failed: {clip.get('why')}"
@@ -76,6 +77,13 @@ def _job_lines(job: dict[str, Any]) -> list[str]:
             f" frames rendered{rate}{left}",
             *(f"  at {task['title']}{' on ' + task['worker'] if task['worker'] else ''},"
               f" for {duration(now - task['since'])}" for task in job["tasks"])]
+
+
+def _slurm_line(left: dict[str, Any]) -> str:
+    """Return what is left to Slurm's jobs; whether these still live, only Slurm knows."""
+    return (f"slurm  {left['waiting']} tasks waiting, {len(left['jobs'])} taken by jobs, clips and"
+            f" manifest to be finished; if squeue --name={left['name']} lists no job, they were"
+            " cancelled or lost: run the same command again")
 
 
 def _some(lines: list[str]) -> list[str]:

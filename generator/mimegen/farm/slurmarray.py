@@ -8,6 +8,7 @@ from typing import Self
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
+from mimegen.farm.handed import SLURM, queue_name
 from mimegen.farm.pilot import Orders
 from mimegen.farm.remote import version
 from mimegen.farm.settings import FarmSettings
@@ -39,7 +40,7 @@ class SlurmArray:
         Raises RequestError for a fractional number of GPUs.
         """
         store, out = store.resolve(), out.resolve()
-        folder = out / "slurm" / content_key(str(store), device, version())[:12]
+        folder = out / SLURM / content_key(str(store), device, version())[:12]
         orders = Orders(str(folder), str(store), device, _gpus(settings, device),
                         settings.cpus_per_task or 1)
         return cls(folder, out / "logs", orders, settings)
@@ -47,7 +48,7 @@ class SlurmArray:
     @property
     def queue(self) -> SlurmQueue:
         """Slurm's queue, restricted to the jobs of this array."""
-        return SlurmQueue(f"mimegen-{content_key(str(self.folder))[:12]}", self.settings)
+        return SlurmQueue(queue_name(self.folder), self.settings)
 
     @property
     def seats(self) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.locks import locked
+from mimegen.farm.handed import left_to_slurm
 from mimegen.manifest.file import MANIFEST, rows_of
 from mimegen.manifest.row import Row
 from mimegen.production.passpieces import stray_passes
@@ -104,6 +105,10 @@ def prune(store: Store, outs: Sequence[Path]) -> list[StoredPiece]:
             if is_written_to(out):
                 raise RequestError(f"{out}: a job writes there; nothing was removed, prune it when"
                                    " it has ended (--dry-run works at any time)")
+            for left in left_to_slurm(out):
+                raise RequestError(f"{out}: jobs of Slurm write there; nothing was removed. If"
+                                   f" squeue --name={left.name} lists none, run the command of"
+                                   f" these jobs again, or delete {out / 'slurm'}")
         found = unnamed(store, outs)
         for piece in found:
             piece.remove()

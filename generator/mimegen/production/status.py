@@ -4,13 +4,14 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mimegen.base.errors import RequestError
 from mimegen.base.lines import json_lines
 from mimegen.base.owners import process_lives
+from mimegen.farm.handed import left_to_slurm
 from mimegen.manifest.file import MANIFEST, read_manifest
 from mimegen.production.journal import STATUS
 from mimegen.store.store import Store
@@ -59,10 +60,13 @@ class JobState:
 def status(out: Path) -> dict[str, Any]:
     """Return the progress of the jobs of ``out``: jobs, shots and clips, as JSON content.
 
+    ``slurm`` lists the tasks that were left to Slurm's jobs, whose clips are not counted yet.
+
     Raises RequestError if no job has ever begun there.
     """
     jobs = [job for path in sorted((out / STATUS).glob("*.jsonl")) if (job := _job(path))]
-    if not jobs and not (out / MANIFEST).is_file():
+    slurm = [asdict(one) for one in left_to_slurm(out)]
+    if not jobs and not slurm and not (out / MANIFEST).is_file():
         raise RequestError(f"{out}: no job has begun there ({STATUS}/ has no journal); name the"
                            " folder that render writes to")
     jobs.sort(key=lambda job: job.since)
@@ -75,6 +79,7 @@ def status(out: Path) -> dict[str, Any]:
         "clips": {state: states.count(state) for state in ("done", "waiting", "failed")},
         "not_looked_at": sum(_not_drawn(job) for job in jobs if job.runs),
         "jobs": [_job_report(job) for job in jobs if job.runs or job is jobs[-1]],
+        "slurm": slurm,
         "shots": shots, "clip_states": clips, "passes": dict(sorted(passes.items())),
     }
 

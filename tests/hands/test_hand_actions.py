@@ -14,7 +14,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_file
 from mimegen.cli import main
 from mimegen.hands.compiling import Drawn, drawn, score_of
-from mimegen.hands.table import Gesture, hand_table, read_table, table_file
+from mimegen.hands.table import Gesture, read_table, table_file
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.hand_take import HandTake
 from mimegen.library.takes import library_take
@@ -29,7 +29,8 @@ from mimegen.motion.hand_shapes import (
 from mimegen.motion.quaternions import FloatArray
 
 CATALOGUE = Catalogue.with_libraries(())
-ALL = sorted((one for takes in hand_table().gestures.values() for one in takes.values()),
+TABLE = read_table(table_file())
+ALL = sorted((one for takes in TABLE.gestures.values() for one in takes.values()),
              key=lambda one: (one.id, one.take))
 ONE_HANDED = [one for one in ALL if not one.two_handed]
 SIDE = {"left": 1.0, "right": -1.0}
@@ -73,7 +74,7 @@ def test_every_cell_of_the_grid_is_an_action() -> None:
 def test_every_take_becomes_a_score_whose_hands_have_places(seed: int) -> None:
     for one in ALL:
         draw = drawn(one, seed, None)
-        score = score_of(one, hand_table().classes[one.kind], draw, table_file())
+        score = score_of(one, TABLE.classes[one.kind], draw, table_file())
         times = [phase.at for phase in score.phases]
         assert times == sorted(set(times)), one.id
         last = score.phases[-1]
@@ -105,7 +106,7 @@ def test_left_and_right_are_the_persons_own_whichever_hand_moves(hand: str) -> N
 def test_the_left_hand_mirrors_the_right_where_no_side_is_named(one: Gesture, seed: int) -> None:
     right, left = (drawn(one, seed, hand) for hand in ("right", "left"))
     assert (right.size, right.tempo, right.posture) == (left.size, left.tempo, left.posture)
-    said = hand_table().classes[one.kind]
+    said = TABLE.classes[one.kind]
     sided = one.hand.thumb or any(stop.left or stop.right or stop.turn or stop.spin
                                   for stop in one.way) or one.hand.turn or re.search(
         r"left|right", one.id)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from multiprocessing import parent_process
 
 
-def end_with_parent(last: Callable[[], object] = lambda: None) -> None:
-    """End this process when its parent ends, for whatever reason, after calling ``last``."""
-    threading.Thread(target=_wait, args=(last,), daemon=True).start()
+def end_with_parent() -> None:
+    """End this process when its parent ends, for whatever reason."""
+    threading.Thread(target=_wait, daemon=True).start()
 
 
 def end_with_input(last: Callable[[], object]) -> None:
@@ -26,9 +26,8 @@ def _wait_for_input(last: Callable[[], object]) -> None:
     os._exit(1)
 
 
-def _wait(last: Callable[[], object]) -> None:
+def _wait() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
-        last()
         os._exit(1)

@@ -18,7 +18,6 @@ from mimegen.motion import Motion, Skeleton
 from mimegen.motion.quaternions import FloatArray
 
 SWELLING_PARTS = ("head", "left_hand", "right_hand", "chest")
-FINGERS = ("thumb", "index", "middle", "ring", "pinky")
 # The order in which fingers go missing.
 GOING = ("ring", "index", "pinky", "middle", "thumb")
 # The fingers that are doubled, in order, and the double's displacement towards the index finger and

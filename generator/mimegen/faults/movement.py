@@ -19,7 +19,6 @@ NECK_SHARE = 0.4
 TWITCHES_HZ = 3.0
 TWITCH_S = 0.16
 BENDING = ("left_forearm", "right_forearm", "left_shin", "right_shin")
-SIDEWAYS = np.array([1.0, 0.0, 0.0])
 BACKWARDS = np.array([0.0, 1.0, 0.0])
 UP = np.array([0.0, 0.0, 1.0])
 # How far behind the chest's joint a hand that goes through the body comes out, in metres.

@@ -11,7 +11,6 @@ from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Finite, Strict, read_yaml_once
 
 Joint = Literal["hip", "knee", "ankle"]
-JOINTS: tuple[Joint, ...] = ("hip", "knee", "ankle")
 GRAVITY = 9.81
 # Harmonics of the cycle that angles consist of: 95 % of the power of walking lies in the first six
 # (Winter 2009); the ankle's push-off needs two more.

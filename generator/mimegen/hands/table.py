@@ -121,17 +121,12 @@ def table_file() -> Path:
     return data_file("mocap/hands/actions.yaml")
 
 
-def hand_table() -> HandTable:
-    """Return the library's own table, or the one that comes with mimegen.
+@cache
+def read_table(path: Path) -> HandTable:
+    """Read a table of hand actions.
 
     Raises RequestError with the file and line of the first error.
     """
-    return read_table(table_file())
-
-
-@cache
-def read_table(path: Path) -> HandTable:
-    """Read a table of hand actions; raises RequestError like ``hand_table``."""
     document = YamlFile(path)
     rows: list[dict[str, Any]] = []
     for where, row in _rows(document.content):

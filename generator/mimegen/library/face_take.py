@@ -4,29 +4,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from mimegen.base.files import content_key
 from mimegen.choreography.happenings import NOTHING, Happenings, TimelineStep
 from mimegen.choreography.score import Score
 from mimegen.faces.overlay import BEGINS_S, FaceOverlay
 from mimegen.library.face_entries import FaceEntry
-from mimegen.library.keys import score_code
-from mimegen.library.score_facts import ScoreFacts, facts_from
-from mimegen.library.score_take import ScoreTake, read_score_once
+from mimegen.library.score_take import ComputedScoreTake, read_score_once
 from mimegen.manifest.row import FACE
 from mimegen.manifest.timeline import Interval
 
 
 @dataclass(frozen=True, kw_only=True)
-class FaceTake(ScoreTake):
+class FaceTake(ComputedScoreTake):
     """A take whose ``overlay`` is an emotion; a captured face or spoken text may lengthen it."""
 
     emotion: str | None = None
-
-    @cached_property
-    def key(self) -> str:
-        """The content key of the motion."""
-        return content_key(self.score.model_dump_json(), self.seed, self.style, score_code(),
-                           *self._limits_key, *self.altered_key)
 
     @property
     def version(self) -> tuple[str, ...]:
@@ -46,11 +37,6 @@ class FaceTake(ScoreTake):
         last = written.phases[-1].model_copy(update={"at": end})
         return written.model_copy(update={
             "duration": end, "phases": (*written.phases[:-1], last)})
-
-    @property
-    def known(self) -> ScoreFacts:
-        """Facts about the score, which is longer than its file if the face needs it."""
-        return facts_from(self.score)
 
     @property
     def declared_happenings(self) -> Happenings:

@@ -20,9 +20,8 @@ from mimegen.library.take import RELAXED, Source, TakeDescription, with_speech
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.editing import at_rate
 
-# Of a walker drawn by a seed: standard deviations of the parameters, and of speed as a fraction.
+# Standard deviations of the parameters of a walker drawn by a seed.
 DRAWN = {"gender": 0.8, "weight": 0.5, "happy": 0.6, "nervous": 0.4, "age": 0.4, "fatigue": 0.3}
-SPEED_SD = 0.06
 # A seed varies a path that turns: it scales the turn by a factor from TURNS, confines it to a
 # fraction of the path from DURING, and lets the direction wander by WANDERS_DEG degrees.
 TURNS = (0.6, 1.15)

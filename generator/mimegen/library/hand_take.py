@@ -4,15 +4,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from mimegen.base.files import content_key
 from mimegen.choreography.happenings import Happenings, happenings
 from mimegen.choreography.score import Score
 from mimegen.hands.compiling import Drawn, HandName, drawn, happenings_of, score_of
 from mimegen.hands.table import Gesture, HandClass
 from mimegen.library.hand_entries import HandEntry
-from mimegen.library.keys import score_code
-from mimegen.library.score_facts import ScoreFacts, facts_from
-from mimegen.library.score_take import ScoreTake
+from mimegen.library.score_take import ComputedScoreTake
 from mimegen.library.take import with_speech
 from mimegen.manifest.timeline import Interval, retold
 
@@ -20,7 +17,7 @@ HANDS = "hands"
 
 
 @dataclass(frozen=True, kw_only=True)
-class HandTake(ScoreTake):
+class HandTake(ComputedScoreTake):
     """A hand action; ``hand`` is the requested one, None lets the seed draw it."""
 
     gesture: Gesture = field(compare=False, repr=False)
@@ -36,20 +33,9 @@ class HandTake(ScoreTake):
         return drawn(self.gesture, self.seed, self.hand)
 
     @cached_property
-    def key(self) -> str:
-        """The content key of the motion; of the table, it covers the action's row alone."""
-        return content_key(self.score.model_dump_json(), self.seed, self.style, score_code(),
-                           *self._limits_key, *self.altered_key)
-
-    @cached_property
     def score(self) -> Score:
         """The action as a score."""
         return score_of(self.gesture, self.hand_class, self.draw, self.file)
-
-    @property
-    def known(self) -> ScoreFacts:
-        """Facts about the score, which has no file."""
-        return facts_from(self.score)
 
     @property
     def version(self) -> tuple[str, ...]:

@@ -14,8 +14,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import SCORE_SUFFIX
 from mimegen.library.hand_entries import HandEntry
 from mimegen.library.keys import scene_code
-from mimegen.library.score_facts import ScoreFacts, facts_from
-from mimegen.library.score_take import ScoreTake, read_score_once
+from mimegen.library.score_take import ComputedScoreTake, read_score_once
 from mimegen.library.take import with_speech
 from mimegen.manifest.timeline import Interval, retold
 from mimegen.scenes.compiling import Compiled, compiled
@@ -27,7 +26,7 @@ STANDING = "standing"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SceneTake(ScoreTake):
+class SceneTake(ComputedScoreTake):
     """A scene with a seed and a style; ``used`` are the keys of its actions' scores."""
 
     compiled: Compiled = field(compare=False, repr=False)
@@ -38,11 +37,6 @@ class SceneTake(ScoreTake):
         """The content key of the motions."""
         return content_key(file_hash(self.file), self.used, self.seed, self.style, scene_code(),
                            *self._limits_key, *self.altered_key)
-
-    @property
-    def known(self) -> ScoreFacts:
-        """Facts about the whole scene."""
-        return facts_from(self.score)
 
     @property
     def score(self) -> Score:

@@ -25,7 +25,7 @@ from mimegen.choreography.score import Score
 from mimegen.choreography.timing import frame_times
 from mimegen.choreography.variation import is_written
 from mimegen.library.keys import score_code
-from mimegen.library.score_facts import ScoreFacts, score_facts
+from mimegen.library.score_facts import ScoreFacts, facts_from, score_facts
 from mimegen.library.take import RELAXED, Source, TakeDescription, with_speech
 from mimegen.manifest.timeline import CueFacts, Interval, retold
 from mimegen.motion.editing import at_rate
@@ -141,6 +141,22 @@ class ScoreTake(TakeDescription):
                "frequency": self.manner.frequency} if stances else {}
         return {**self.described(), "seed": self.seed, "style": self.style, **how,
                 "motion_kind": "score"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputedScoreTake(ScoreTake):
+    """A take whose score is computed, so that it differs from its file or has none."""
+
+    @cached_property
+    def key(self) -> str:
+        """The content key of the motion; it covers the score alone, and no other row of a table."""
+        return content_key(self.score.model_dump_json(), self.seed, self.style, score_code(),
+                           *self._limits_key, *self.altered_key)
+
+    @property
+    def known(self) -> ScoreFacts:
+        """Facts about the computed score."""
+        return facts_from(self.score)
 
 
 def read_score_once(file: Path, stance: str | None = None) -> Score:

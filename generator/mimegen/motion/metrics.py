@@ -10,21 +10,21 @@ from mimegen.motion.quaternions import FloatArray
 SKATE_FPS = 20.0
 
 
-def foot_skate(feet: FloatArray, fps: float, level: float = 0.0) -> float:
+def foot_skate(feet: FloatArray, fps: float) -> float:
     """Return the mean horizontal speed (cm/s) of feet (F, K, 3) while they are near the ground.
 
-    Each frame is weighted by height: 1 at the ``level``, 0 from 5 cm above it (after Ling et al.,
+    Each frame is weighted by height: 1 on the ground, 0 from 5 cm above it (after Ling et al.,
     "Character Controllers Using Motion VAEs", 2020).
     """
     speed = np.linalg.norm(velocities(feet, fps)[..., :2], axis=-1)
     # A weight instead of a threshold, or the measure would depend on whether a foot is at 4.9 or
     # 5.1 cm.
-    near = np.clip(1.0 - (feet[..., 2] - level) / 0.05, 0.0, 1.0)
+    near = np.clip(1.0 - feet[..., 2] / 0.05, 0.0, 1.0)
     return float(100.0 * np.sum(speed * near) / max(float(np.sum(near)), 1e-9))
 
 
-def skate_share(feet: FloatArray, fps: float, level: float = 0.0) -> float:
-    """Return the fraction of samples in which feet (F, K, 3) within 5 cm of ``level`` slide.
+def skate_share(feet: FloatArray, fps: float) -> float:
+    """Return the fraction of samples in which feet (F, K, 3) within 5 cm of the ground slide.
 
     A foot slides if it moves faster than 0.5 m/s over the ground between samples 1/20 s apart, as
     in Karunratanakul et al., "Guided Motion Diffusion" (2023).
@@ -39,7 +39,7 @@ def skate_share(feet: FloatArray, fps: float, level: float = 0.0) -> float:
     speed = np.linalg.norm(np.diff(sampled[..., :2], axis=0), axis=-1) * SKATE_FPS
     # Both ends of the step have to be near the ground: a foot that is lifted or put down does not
     # slide.
-    near = np.maximum(sampled[1:, :, 2], sampled[:-1, :, 2]) < level + 0.05
+    near = np.maximum(sampled[1:, :, 2], sampled[:-1, :, 2]) < 0.05
     return float(np.mean(near & (speed > 0.5)))
 
 

@@ -273,8 +273,8 @@ def _up_axis(motion: Motion, roles: Roles, rest_up: FloatArray | None,
     if resting is not None and resting @ up < 0.5 and _keeps_to_ground(motion, resting, up):
         up, source = resting, "the body keeps to the ground below it"
         note = ("the body lies, crawls or is upside down in most of the file:"
-                f" {_axis_name(up)} is taken for up, by the rest pose and the ground",)
-    return up, _axis_name(up), source, note
+                f" {axis_name(up)} is taken for up, by the rest pose and the ground",)
+    return up, axis_name(up), source, note
 
 
 def _main_axis(vector: FloatArray) -> FloatArray:
@@ -283,7 +283,7 @@ def _main_axis(vector: FloatArray) -> FloatArray:
     return np.asarray(np.eye(3)[largest] * np.sign(vector[largest]))
 
 
-def _axis_name(axis: FloatArray) -> str:
+def axis_name(axis: FloatArray) -> str:
     """Return the name of a signed coordinate axis (3,), such as ``Z`` or ``-Y``."""
     return f"{'-' if axis.sum() < 0 else ''}{'XYZ'[int(np.argmax(np.abs(axis)))]}"
 

@@ -15,7 +15,7 @@ from mimegen.markers.handedness import are_mirrored
 from mimegen.markers.sets import MarkerSet, find_marker_set
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import NUMBERED, Trajectories, read_trajectories
-from mimegen.readers.canonical import BELIEVED
+from mimegen.readers.canonical import BELIEVED, axis_name
 from mimegen.readers.files import check_file
 from mimegen.readers.kinds import kind_of
 from mimegen.readers.markertables import read_marker_csv, read_qualisys
@@ -104,7 +104,7 @@ def read_points(path: Path, subject: str | None = None, fps: float | None = None
                                       unit)
     turned = positions @ _upright(up).T * unit
     return _unmirrored(Points(
-        tuple(names), turned, found.fps, unit, unit_source, _axis_name(up), up_source,
+        tuple(names), turned, found.fps, unit, unit_source, axis_name(up), up_source,
         (*found.notes, *notes, *kept_apart, *joined, *_numbered(names), *doubts, *doubts_of_up),
         people))
 
@@ -322,7 +322,7 @@ def stood_up(points: Points, direction: FloatArray, source: str) -> Points:
     up = np.eye(3)[largest] * np.sign(direction[largest])
     file_up = _upright(_axis(points.up_axis)).T @ up
     return replace(points, positions=points.positions @ _upright(up).T,
-                   up_axis=_axis_name(file_up), up_source=source)
+                   up_axis=axis_name(file_up), up_source=source)
 
 
 def _up(positions: FloatArray, screen: tuple[str, str],
@@ -336,18 +336,18 @@ def _up(positions: FloatArray, screen: tuple[str, str],
     stated = _stated_up(screen)
     if stated is None:
         return seen, "the markers that stand still are below the others", ()
-    said = f"the file states {_axis_name(stated)} up"
+    said = f"the file states {axis_name(stated)} up"
     if seen @ stated == 1.0 or likely < LIKELY:
         return stated, BELIEVED, ()
     if seen @ stated == -1.0 and stated.sum() < 0:
         return seen, "the markers that stand still are below the others", (
             f"{said}, but the markers that stand still are below the others along"
-            f" {_axis_name(seen)}",)
+            f" {axis_name(seen)}",)
     if seen @ stated == 0.0 and _stands_along(positions, seen, stated, unit):
         return seen, "the markers stand as high as a person along it", (
-            f"{said}, but the markers stand as high as a person along {_axis_name(seen)}",)
+            f"{said}, but the markers stand as high as a person along {axis_name(seen)}",)
     return stated, BELIEVED, (
-        f"{said}, although the markers that stand still suggest {_axis_name(seen)}",)
+        f"{said}, although the markers that stand still suggest {axis_name(seen)}",)
 
 
 def _stated_up(screen: tuple[str, str]) -> FloatArray | None:
@@ -389,11 +389,6 @@ def _seen_up(positions: FloatArray) -> tuple[FloatArray, float]:
     largest = int(np.argmax(np.abs(direction)))
     up = np.eye(3)[largest] * np.sign(direction[largest])
     return up, float(np.abs(direction).max() / max(_size(positions), 1e-9))
-
-
-def _axis_name(up: FloatArray) -> str:
-    """Return the name of a signed coordinate axis (3,), such as ``Z`` or ``-Y``."""
-    return f"{'-' if up.sum() < 0 else ''}{'XYZ'[int(np.argmax(np.abs(up)))]}"
 
 
 def _axis(name: str) -> FloatArray:

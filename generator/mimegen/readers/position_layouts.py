@@ -10,6 +10,7 @@ from pydantic import Field
 from mimegen.base.paths import data_files
 from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.motion import Skeleton
+from mimegen.motion.axes import skeleton_with_z_up
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.positions import Layout
 from mimegen.readers.smpl.bodies import BODY, roles_of, skeleton_of, table_body
@@ -91,13 +92,5 @@ def _parents_first(parents: Mapping[str, str | None]) -> list[str]:
 def smpl_layout() -> Layout:
     """Return the layout of SMPL's 22 body joints, whose positions HumanML3D gives."""
     body = table_body("SMPL", "neutral")
-    skeleton = skeleton_of(body, body.rest, BODY)
-    turned = Skeleton(skeleton.names, skeleton.parents, _z_up(skeleton.heads),
-                      _z_up(skeleton.tails))
-    return Layout(turned, roles_of(turned.names))
-
-
-def _z_up(positions: FloatArray) -> FloatArray:
-    """Turn positions (..., 3) from Y up, facing +Z, to Z up, facing -Y."""
-    x, y, z = np.moveaxis(positions, -1, 0)
-    return np.stack([x, -z, y], axis=-1)
+    skeleton = skeleton_with_z_up(skeleton_of(body, body.rest, BODY))
+    return Layout(skeleton, roles_of(skeleton.names))

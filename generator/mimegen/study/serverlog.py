@@ -55,7 +55,7 @@ class RateLimitFilter(logging.Filter):
         return True
 
 
-def configure_logging(level: int = logging.WARNING) -> None:
+def configure_logging() -> None:
     """Log the server and its packages to standard error, rate-limited and in short lines."""
     handler = logging.StreamHandler()
     handler.setFormatter(OneLineFormatter())
@@ -63,6 +63,6 @@ def configure_logging(level: int = logging.WARNING) -> None:
     for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(level)
+        logger.setLevel(logging.WARNING)
     for name in ("uvicorn.error", "uvicorn.access"):
         logging.getLogger(name).handlers = []

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from mimegen.motion import Motion, Skeleton
+from mimegen.motion.axes import with_y_up
 from mimegen.motion.quaternions import FloatArray
 
 CENTIMETRES = 100.0
@@ -20,21 +21,15 @@ def to_bvh(motion: Motion) -> str:
     lines = ["HIERARCHY", *_joint_lines(motion.skeleton, 0, 0), "MOTION",
              f"Frames: {motion.frames}", f"Frame Time: {1.0 / motion.fps:.9f}"]
     values = np.concatenate([
-        _y_up(motion.root_positions) * CENTIMETRES,
+        with_y_up(motion.root_positions) * CENTIMETRES,
         _zxy_degrees(motion.rotations[:, order]).reshape(motion.frames, -1),
     ], axis=1)
     rows = (" ".join(f"{value:.6f}" for value in row) for row in values.tolist())
     return "\n".join([*lines, *rows]) + "\n"
 
 
-def _y_up(vectors: FloatArray) -> FloatArray:
-    """Return vectors (..., 3), Z up and facing -Y, as vectors with Y up and facing +Z."""
-    x, y, z = np.moveaxis(vectors, -1, 0)
-    return np.stack([x, z, -y], axis=-1)
-
-
 def _zxy_degrees(rotations: FloatArray) -> FloatArray:
-    w, turned = rotations[..., :1], _y_up(rotations[..., 1:])
+    w, turned = rotations[..., :1], with_y_up(rotations[..., 1:])
     scalar_last = np.concatenate([turned, w], axis=-1)
     euler = Rotation.from_quat(scalar_last.reshape(-1, 4)).as_euler("ZXY", degrees=True)
     return np.asarray(euler).reshape(*rotations.shape[:-1], 3)
@@ -65,4 +60,4 @@ def _joint_lines(skeleton: Skeleton, joint: int, depth: int) -> list[str]:
 
 
 def _offset(vector: FloatArray) -> str:
-    return " ".join(f"{value:.6f}" for value in _y_up(vector) * CENTIMETRES)
+    return " ".join(f"{value:.6f}" for value in with_y_up(vector) * CENTIMETRES)

@@ -8,6 +8,7 @@ import numpy as np
 from mimegen.base.vectors import lengths
 from mimegen.markers.sets import body_landmarks, marker_sets
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
+from mimegen.motion.axes import skeleton_with_z_up, with_y_up
 from mimegen.motion.contacts import resting, resting_level
 from mimegen.motion.editing import resampled
 from mimegen.motion.quaternions import FloatArray
@@ -48,7 +49,7 @@ def to_smplx(motion: Motion) -> bytes:
     roles = find_roles(motion.skeleton).joints
     betas = _betas(body, motion.skeleton, roles)
     rest = body.shaped(betas)
-    put = on_skeleton(motion, roles, _z_up(skeleton_of(body, rest, len(body.names))),
+    put = on_skeleton(motion, roles, skeleton_with_z_up(skeleton_of(body, rest, len(body.names))),
                       roles_of(body.names))
     # SMPL's joint frames have Y up, so the rest pose is turned back; the world stays Z up.
     stand = quaternions.from_rotation_vectors([np.pi / 2, 0.0, 0.0])
@@ -105,29 +106,13 @@ def _own_betas(body: SmplBody, skeleton: Skeleton) -> FloatArray | None:
     count = len(skeleton.names)
     if skeleton.names != body.names[:count] or body.shapes is None or count < BODY:
         return None
-    known = _z_up(skeleton_of(body, body.rest, count)).offsets[1:]
+    known = skeleton_with_z_up(skeleton_of(body, body.rest, count)).offsets[1:]
     shapes = body.shapes[:count] - body.shapes[np.maximum(body.parents[:count], 0)]
     turned = np.stack([shapes[1:, 0], -shapes[1:, 2], shapes[1:, 1]], axis=1)
     table = turned.reshape(-1, turned.shape[-1])
     found = np.linalg.lstsq(table, (skeleton.offsets[1:] - known).ravel(), rcond=None)[0]
     left = table @ found - (skeleton.offsets[1:] - known).ravel()
     return np.asarray(np.round(found, 6)) if np.abs(left).max() < OWN_M else None
-
-
-def _z_up(skeleton: Skeleton) -> Skeleton:
-    """Return a skeleton with Y up and facing +Z as one with Z up and facing -Y."""
-    def turned(places: FloatArray) -> FloatArray:
-        x, y, z = np.moveaxis(places, -1, 0)
-        return np.stack([x, -z, y], axis=-1)
-
-    return Skeleton(skeleton.names, skeleton.parents, turned(skeleton.heads),
-                    turned(skeleton.tails))
-
-
-def _y_up(places: FloatArray) -> FloatArray:
-    """Return vectors (..., 3), Z up and facing -Y, as vectors with Y up and facing +Z."""
-    x, y, z = np.moveaxis(places, -1, 0)
-    return np.stack([x, z, -y], axis=-1)
 
 
 def humanml_joints(motion: Motion) -> FloatArray:
@@ -138,7 +123,7 @@ def humanml_joints(motion: Motion) -> FloatArray:
     at_rate = motion if motion.fps == HUMANML_FPS else resampled(motion, HUMANML_FPS)
     own = at_rate.skeleton.names[:BODY] == layout.skeleton.names
     put = at_rate if own else on_skeleton(at_rate, roles, layout.skeleton, layout.roles)
-    places = _y_up(put.global_pose.positions[:, :BODY])
+    places = with_y_up(put.global_pose.positions[:, :BODY])
     return np.asarray(places - places[:1, :1] * [1.0, 0.0, 1.0])
 
 
@@ -162,7 +147,7 @@ def to_soma(motion: Motion) -> bytes:
     names = tuple(tree)
     parents = np.array([-1 if above is None else names.index(above) for above in tree.values()])
     tails = rest + (rest - rest[np.maximum(parents, 0)]) / 2
-    skeleton = _z_up(Skeleton(names, parents, rest, tails))
+    skeleton = skeleton_with_z_up(Skeleton(names, parents, rest, tails))
     roles = find_roles(motion.skeleton).joints
     put = on_skeleton(motion, roles, skeleton, soma_roles(names))
     stand = quaternions.from_rotation_vectors([-np.pi / 2, 0.0, 0.0])
@@ -173,7 +158,7 @@ def to_soma(motion: Motion) -> bytes:
     ends = put.global_pose.positions[:, feet]
     contacts = np.concatenate([resting(ends[:, [n]], put.fps, resting_level(ends[:, [n]], put.fps))
                                for n in range(4)], axis=1)
-    places = _y_up(put.global_pose.positions)
+    places = with_y_up(put.global_pose.positions)
     return _packed(posed_joints=places.astype(np.float32),
                    global_rot_mats=quaternions.to_matrices(turns).astype(np.float32),
                    root_positions=places[:, 0].astype(np.float32), foot_contacts=contacts,
@@ -201,7 +186,7 @@ def to_trc(motion: Motion, name: str) -> bytes:
         labels.append(label)
         places.append(put.global_pose.positions[:, joint] + quaternions.rotate(
             put.global_pose.rotations[:, joint], size * (spot.place - standard.heads[joint])))
-    table = _y_up(np.stack(places, axis=1)) * MILLIMETRES
+    table = with_y_up(np.stack(places, axis=1)) * MILLIMETRES
     return _trc(labels, table, motion.fps, name).encode()
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
+from mimegen.motion.axes import with_y_up
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import find_roles
 from mimegen.writers.onskeleton import leg, on_skeleton
@@ -54,7 +55,7 @@ def to_vrma(motion: Motion) -> bytes:
 def _glb(motion: Motion, kept: list[int], names: list[str]) -> bytes:
     skeleton = motion.skeleton
     above = [_above(skeleton, joint, kept) for joint in kept]
-    heads = _y_up(skeleton.heads)
+    heads = with_y_up(skeleton.heads)
     turns = _turned(motion.global_pose.rotations)
     data = bytearray()
     document: dict[str, Any] = {
@@ -77,7 +78,7 @@ def _glb(motion: Motion, kept: list[int], names: list[str]) -> bytes:
         values = np.roll(quaternions.without_flips(local), -1, axis=1)
         moves = [("rotation", values, "VEC4")]
         if parent < 0:
-            moves.append(("translation", _y_up(motion.root_positions), "VEC3"))
+            moves.append(("translation", with_y_up(motion.root_positions), "VEC3"))
         for path, found, kind in moves:
             channels.append({"sampler": len(samplers), "target": {"node": number, "path": path}})
             samplers.append({"input": times, "output": _accessor(document, data, found, kind),
@@ -95,14 +96,9 @@ def _above(skeleton: Skeleton, joint: int, kept: list[int]) -> int:
     return kept.index(parent) if parent >= 0 else -1
 
 
-def _y_up(places: FloatArray) -> FloatArray:
-    x, y, z = np.moveaxis(places, -1, 0)
-    return np.stack([x, z, -y], axis=-1)
-
-
 def _turned(turns: FloatArray) -> FloatArray:
     """Return rotations w x y z in axes with Y up."""
-    return np.concatenate([turns[..., :1], _y_up(turns[..., 1:])], axis=-1)
+    return np.concatenate([turns[..., :1], with_y_up(turns[..., 1:])], axis=-1)
 
 
 def _accessor(document: dict[str, Any], data: bytearray, values: FloatArray, kind: str) -> int:

@@ -1,5 +1,7 @@
 """Equipment on a spacesuit: life support on the back, controls on the chest, hoses, patches."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,13 +22,7 @@ def backpack(fitting: Fitting) -> list[SuitPart]:
     depth = 0.165 * scale
     middle = np.array([0.0, back + depth / 2 - 0.03 * scale, (low + high) / 2])
     tall = high - low
-    chest = fitting.rigid(Spine2=1.0)
-
-    def add(at: ArrayLike, size: ArrayLike, rounding: float, color: ArrayLike,
-            material: str) -> SuitPart:
-        shape = box(middle + np.asarray(at) * scale, np.asarray(size) * scale, rounding * scale)
-        return part(shape, chest, color, material)
-
+    chest, add = fitting.rigid(Spine2=1.0), _placed_boxes(middle, fitting)
     half_depth, half_tall = depth / scale / 2, tall / scale / 2
     shell, metal, rubber = suit.shell_color, suit.metal_color, suit.rubber_color
     soft = np.array(suit.color)
@@ -54,12 +50,7 @@ def chest_controls(fitting: Fitting) -> list[SuitPart]:
     height = 0.55 * spine + 0.45 * arm - 0.03 * scale
     front = float(outlines(fitting)(height)[1])
     middle = np.array([0.0, front - 0.018 * scale, height])
-    chest = fitting.rigid(Spine2=1.0)
-
-    def add(at: ArrayLike, size: ArrayLike, rounding: float, color: ArrayLike,
-            material: str) -> SuitPart:
-        shape = box(middle + np.asarray(at) * scale, np.asarray(size) * scale, rounding * scale)
-        return part(shape, chest, color, material)
+    chest, add = fitting.rigid(Spine2=1.0), _placed_boxes(middle, fitting)
 
     def knob(at: ArrayLike, radius: float, color: ArrayLike, material: str) -> SuitPart:
         shape = drum(middle + np.asarray(at) * scale, (0, 1, 0), radius * scale, 0.02 * scale)
@@ -166,3 +157,15 @@ def fan(rings: FloatArray) -> Shape:
     inner = np.stack([middle, here[0], after[0], np.full(around, -1)], axis=1)
     vertices = np.concatenate([rings.reshape(-1, 3), rings[:1].mean(axis=1)])
     return Shape(vertices, np.concatenate([quads, inner]).astype(np.int32))
+
+
+def _placed_boxes(middle: FloatArray, fitting: Fitting) -> Callable[..., SuitPart]:
+    """Return a function that makes boxes on the chest, placed relative to ``middle``."""
+    scale, chest = fitting.scale, fitting.rigid(Spine2=1.0)
+
+    def add(at: ArrayLike, size: ArrayLike, rounding: float, color: ArrayLike,
+            material: str) -> SuitPart:
+        shape = box(middle + np.asarray(at) * scale, np.asarray(size) * scale, rounding * scale)
+        return part(shape, chest, color, material)
+
+    return add

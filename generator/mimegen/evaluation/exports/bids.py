@@ -1,12 +1,12 @@
 """Export stimuli as BIDS, after extension proposal 44 (BEP044), which may still change."""
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import publish
+from mimegen.evaluation.exports.items import json_text
 from mimegen.evaluation.exports.licences import licence_names
 from mimegen.evaluation.exports.media import link_clip
 from mimegen.evaluation.exports.source import Source
@@ -42,9 +42,9 @@ def write(source: Source, folder: Path) -> None:
                            [_event(one) for one in row.timeline]))
         rows.append(_line(names[name], row))
     publish(folder / "stimuli" / "stimuli.tsv", _table(tuple(COLUMNS), rows))
-    publish(folder / "stimuli" / "stimuli.json", _json(
+    publish(folder / "stimuli" / "stimuli.json", json_text(
         {name: {"Description": text} for name, text in COLUMNS.items()}))
-    publish(folder / "dataset_description.json", _json({
+    publish(folder / "dataset_description.json", json_text({
         "Name": "Controlled video stimuli of human action", "BIDSVersion": BIDS_VERSION,
         "DatasetType": "raw", "GeneratedBy": [{"Name": "mimegen"}],
         "License": licence_names(source.clips.values())}))
@@ -67,7 +67,3 @@ def _table(heads: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> str:
 
 def _cell(value: Any) -> str:
     return "n/a" if value in (None, "") else re.sub(r"\s+", " ", str(value))
-
-
-def _json(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -54,6 +54,11 @@ def write_lines(path: Path, items: Iterable[Item]) -> None:
     publish(path, "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items))
 
 
+def json_text(content: dict[str, Any]) -> str:
+    """Return a JSON file's text."""
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
 def task_name(questions: Iterable[Question]) -> str:
     """Return the task's name in harnesses: mimegen and the formats."""
     return "_".join(["mimegen", *sorted({path_name(one.format) for one in questions})])

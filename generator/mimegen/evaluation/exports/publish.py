@@ -1,7 +1,6 @@
 """Make a set for publication: a public part without answers, and a private part with the keys."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from mimegen.base.names import path_name
 from mimegen.evaluation.commitment import write_commitment
 from mimegen.evaluation.exports import croissant
 from mimegen.evaluation.exports.facts import SetFacts
-from mimegen.evaluation.exports.items import write_items
+from mimegen.evaluation.exports.items import json_text, write_items, write_lines
 from mimegen.evaluation.exports.licences import licence_table
 from mimegen.evaluation.exports.media import link_clip
 from mimegen.evaluation.exports.source import Source
@@ -63,7 +62,7 @@ def publish_set(source: Source, publication: Publication, out: Path) -> Path:
 def _write_public(source: Source, publication: Publication, public: Path) -> None:
     """Write clips, questions without answers, descriptions and metadata."""
     facts = SetFacts.of(source.clips.values())
-    _write_lines(public / "questions.jsonl", write_items(source, public))
+    write_lines(public / "questions.jsonl", write_items(source, public))
     # Questions that show frames have not laid their clips yet.
     for name in source.clips:
         if not (public / "clips" / name).exists():
@@ -72,8 +71,8 @@ def _write_public(source: Source, publication: Publication, public: Path) -> Non
     texts = _texts(source, publication, facts)
     publish(public / "README.md", filled("publish/README.md", **texts))
     publish(public / "datasheet.md", filled("publish/datasheet.md", **texts))
-    publish(public / "datacite.json", _json(_datacite(publication, facts)))
-    publish(public / ".zenodo.json", _json(_zenodo(publication, facts)))
+    publish(public / "datacite.json", json_text(_datacite(publication, facts)))
+    publish(public / ".zenodo.json", json_text(_zenodo(publication, facts)))
     copy_files(public, "publish/verify.py")
 
 
@@ -83,7 +82,7 @@ def _describe(source: Source, publication: Publication, public: Path) -> None:
     croissant.write(source, public, archive=False, hidden=hidden)
     described = json.loads((public / "croissant.json").read_text(encoding="utf-8"))
     creators = [{"@type": "sc:Person", "name": name} for name in publication.creators]
-    publish(public / "croissant.json", _json(described | {
+    publish(public / "croissant.json", json_text(described | {
         "name": path_name(publication.title), "description": publication.title,
         "creator": creators, "license": publication.licence}))
 
@@ -94,9 +93,9 @@ def _write_private(source: Source, public: Path, private: Path) -> None:
              "action": one.action, "variant": one.variant or "none"} for one in source.questions]
     commitment = write_commitment(keys, private / "keys.jsonl")
     publish(public / commitment.name, commitment.read_bytes())
-    _write_lines(private / "questions.jsonl",
+    write_lines(private / "questions.jsonl",
                  [one.model_dump(mode="json") for one in source.questions])
-    _write_lines(private / "manifest.jsonl", [content_of(row) | {"published_as": name}
+    write_lines(private / "manifest.jsonl", [content_of(row) | {"published_as": name}
                                               for name, row in source.clips.items()])
     copy_files(private, "publish/rebuild.py")
 
@@ -150,11 +149,3 @@ def _abstract(facts: SetFacts) -> str:
     return (f"{facts.clips} synthetic clips of {len(facts.actions)} mimed human actions by"
             f" {len(facts.performers)} performers, with controlled bodies, sides and backgrounds,"
             " made with mimegen.")
-
-
-def _write_lines(path: Path, items: Sequence[dict[str, Any]]) -> None:
-    publish(path, "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items))
-
-
-def _json(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

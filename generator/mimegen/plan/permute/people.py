@@ -17,8 +17,6 @@ from mimegen.motion.quaternions import FloatArray
 # each.
 PLAIN = ("stature_cm", "weight", "muscle", "age", "sex", "hair_length")
 COLORS = ("skin", "hair", "top", "legs")
-# Properties without a scale: only the number of those that differ counts.
-KINDS = ("hair", "beard", "top", "over", "legs", "head", "glasses", "pattern")
 TOPS = ("top", "dress")
 LEGS = ("trousers", "skirt", "dress")
 HEADS = ("cap", "headscarf")
@@ -93,7 +91,7 @@ def distances(one: FloatArray, others: FloatArray, far: Mapping[str, float]) -> 
     A distance is the largest difference in any property, divided by the difference in ``far`` that
     still counts as similar. For ``clothes``, the outermost garments above and below count,
     whichever differs more. A garment that only one of the two wears makes the distance infinite.
-    ``far["kinds"]`` is the number of KINDS that may differ at distance 1.
+    ``far["kinds"]`` is the number of kinds (see ``kinds_of``) that may differ at distance 1.
     """
     gaps = np.abs(others - one)
     plain, tints, kinds = np.split(gaps, [len(PLAIN), len(PLAIN) + 3 * len(COLORS)], axis=1)

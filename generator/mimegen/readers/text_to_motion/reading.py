@@ -3,9 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from mimegen.base.errors import RequestError
+from mimegen.motion.axes import with_z_up
 from mimegen.readers.canonical import canonical_recording
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.position_layouts import file_layout, smpl_layout
@@ -36,8 +35,7 @@ def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Record
     layout = file_layout("kit").layout if joints == KIT else smpl_layout()
     positions = file_layout("kit").placed(found.positions) if joints == KIT \
         else found.positions[:, :len(layout.skeleton.names)]
-    x, y, z = np.moveaxis(positions, -1, 0)
-    motion = motion_of_positions(layout, np.stack([x, -z, y], axis=-1), fps, found.planted)
+    motion = motion_of_positions(layout, with_z_up(positions), fps, found.planted)
     recording = canonical_recording(path, motion, takes.format, notes, options, known=layout.roles)
     labelled = replace(recording, prompt=_prompt(found))
     # ``canonical_recording`` names axes after the turn to Z up; restore the file's own.

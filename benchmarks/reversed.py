@@ -13,7 +13,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
-from mimegen.plan.permute.pairs import MIN_IRREVERSIBLE_M, shown_backwards
+from mimegen.plan.permute.suited_takes import MIN_IRREVERSIBLE_M, shown_backwards
 
 
 def main() -> None:

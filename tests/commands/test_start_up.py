@@ -8,7 +8,7 @@ import pytest
 SLOW = {"scipy.ndimage", "scipy.sparse", "scipy.spatial", "scipy.interpolate", "pandas", "bpy",
         "mimegen.readers.fbx"}
 # What performs and renders takes, which lists need nothing of.
-UNLISTED = {"mimegen.plan.permute.pairs", "mimegen.library.takes"}
+UNLISTED = {"mimegen.plan.permute.factors", "mimegen.library.takes"}
 PROGRAM = """
 import sys
 from click.testing import CliRunner

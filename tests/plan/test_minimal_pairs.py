@@ -18,15 +18,11 @@ from mimegen.library.takes import library_take
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.editing import mirrored
 from mimegen.plan.permute.declaration import Declaration, read_spec
+from mimegen.plan.permute.factors import FACTORS, parse_factors
 from mimegen.plan.permute.good_takes import GoodTakes
-from mimegen.plan.permute.pairs import (
-    FACTORS,
-    leading_hand,
-    pairs_of,
-    parse_factors,
-    shows_hand,
-)
+from mimegen.plan.permute.pairs import pairs_of
 from mimegen.plan.permute.planned import permuted_plan, take_of
+from mimegen.plan.permute.suited_takes import leading_hand, shows_hand
 from mimegen.request.sources import entries_of
 from permuting import CATALOGUE, AllGood
 from running import invoke

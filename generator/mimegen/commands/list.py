@@ -179,7 +179,7 @@ def _manipulations(_: Catalogue) -> Listing:
 
 # Imported here because pairs take longer to import than everything else.
 def _factors(_: Catalogue) -> Listing:
-    from mimegen.plan.permute.pairs import FACTORS
+    from mimegen.plan.permute.factors import FACTORS
 
     return [{"factor": factor.name, "the_two_clips": factor.about} for factor in FACTORS.values()]
 

@@ -11,7 +11,8 @@ from mimegen.evaluation.commitment import check_free, write_commitment
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import Entry
 from mimegen.plan.permute.declaration import Declaration
-from mimegen.plan.permute.pairs import FACTORS, Factor, pairs_of, parse_factors
+from mimegen.plan.permute.factors import FACTORS, Factor, parse_factors
+from mimegen.plan.permute.pairs import pairs_of
 from mimegen.request.sources import entries_of
 
 # Most pairs of each factor.

@@ -59,7 +59,6 @@ class Solution:
     """
 
     motion: Motion
-    labels: tuple[str, ...]
     rms_mm: Mapping[str, float]
     unseen: NDArray[np.bool_]
     frames: slice
@@ -98,7 +97,7 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     left = [label for label in labels if marker_set.landmark(label) is None]
     note = _standing(put) if standing else _inferred(hidden)
     notes = (*_notes(len(positions), span, seen[:, : len(names)], left, landmarks), *note)
-    return Solution(motion, names, rms, unseen, span, put or hidden, notes)
+    return Solution(motion, rms, unseen, span, put or hidden, notes)
 
 
 def _check(file: str, marker_set: MarkerSet, landmarks: Sequence[Landmark]) -> None:

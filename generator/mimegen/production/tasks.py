@@ -29,13 +29,6 @@ Size = Callable[[str], int]
 
 
 @dataclass(frozen=True)
-class CastingBegun:
-    """A casting with clips that are still to be made; its tasks follow."""
-
-    plan: CastingPlan
-
-
-@dataclass(frozen=True)
 class CastingReady:
     """A casting that was examined: its shots, their length and the number of missing frames."""
 
@@ -52,7 +45,7 @@ class CastingFailed:
     why: str
 
 
-Notice = CastingBegun | CastingReady | CastingFailed
+Notice = CastingReady | CastingFailed
 Work = Task | Notice
 
 
@@ -66,7 +59,6 @@ def casting_tasks(plan: CastingPlan, store: Store, stills: set[str],
     quick. ``stills`` collects the keys of the stills already asked for. ``size`` is called again
     for each task.
     """
-    yield CastingBegun(plan)
     store.sweep(shot.key for shot in plan.shots)
     try:
         yield from _tasks(plan.casting, plan.shots, plan.clips, store, stills, size)

@@ -21,7 +21,7 @@ from mimegen.choreography.score import HandKey, Key, Phase, Prop, PropKey, Score
 from mimegen.choreography.tracks import Timeline, timeline, track_keys
 from mimegen.choreography.variation import vary
 from mimegen.manifest.timeline import SPEECH, CueFacts, Interval, cut
-from mimegen.scenes.postures import Tracks, complete, posture
+from mimegen.scenes.postures import complete, posture
 from mimegen.scenes.spots import Spot
 
 LEGS = ("pelvis", "left_foot", "right_foot")
@@ -58,11 +58,6 @@ class PerformerPart:
     begins: Spot
     props: Mapping[str, Prop]
     balanced: bool
-
-    @property
-    def first(self) -> Tracks:
-        """The first key of every track."""
-        return {track: keys[0][1] for track, keys in self.keys.items()}
 
     def uses(self, side: str) -> bool:
         """Return whether the part uses a hand for anything but hanging."""

@@ -20,7 +20,8 @@ from mimegen.plan.lighting import PlaceLight, place_light
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.shots.config import read_config
-from mimegen.shots.shadow import ground_shadow, sun_share, suns_of
+from mimegen.shots.shadow import ground_shadow
+from mimegen.shots.shadow_light import sun_share, suns_of
 from mimegen.store.frames import Frame
 
 CATALOGUE = Catalogue.with_libraries(())

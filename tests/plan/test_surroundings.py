@@ -19,7 +19,7 @@ from mimegen.rendering.surroundings import EnvironmentMap, read_environment_map
 from mimegen.request.altering import Altering
 from mimegen.request.render_request import RenderRequest
 from mimegen.shots.config import Light, RenderConfig, World, read_config
-from mimegen.shots.shadow import sun_share
+from mimegen.shots.shadow_light import sun_share
 
 PREVIEW = read_config(data_folder() / "render_configs" / "preview.yaml")
 

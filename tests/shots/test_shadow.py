@@ -11,13 +11,10 @@ from examples import examples
 from mimegen.motion import quaternions
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import Light
-from mimegen.shots.shadow import (
-    GroundShadow,
-    ground_shadow,
-    seen_shadow,
-    surface_matrix,
-)
+from mimegen.shots.seen_shadow import seen_shadow
+from mimegen.shots.shadow import GroundShadow, ground_shadow
 from mimegen.shots.skinning import joint_columns, skinned
+from mimegen.shots.surface_points import surface_matrix
 
 
 def sunny(azimuth: float = 0, elevation: float = 45, size: float = 0.5, sky: float = 0) -> Light:

@@ -12,7 +12,7 @@ from mimegen.request.render_request import RenderRequest
 from mimegen.shots.config import FramedCamera, RenderConfig, Shutter, read_config
 from mimegen.shots.figures import Figure
 from mimegen.shots.look import CameraLook
-from mimegen.shots.shadow import mean_shadow
+from mimegen.shots.seen_shadow import mean_shadow
 from mimegen.shots.skinning import joint_columns
 
 BODY = capsule_character(8, 7)

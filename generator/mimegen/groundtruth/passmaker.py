@@ -18,8 +18,10 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.jobs import FrameDone
 from mimegen.shots.publishing import ShotError
-from mimegen.shots.shadow import ground_shadow, seen_shadow, surface_matrix
+from mimegen.shots.seen_shadow import seen_shadow
+from mimegen.shots.shadow import ground_shadow
 from mimegen.shots.skinning import SkinMatrix, posed_points
+from mimegen.shots.surface_points import surface_matrix
 from mimegen.store.passes import pack_arrays
 
 Arrays = Mapping[str, NDArray[np.generic]]

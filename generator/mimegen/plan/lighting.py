@@ -20,7 +20,7 @@ from mimegen.rendering.opengl.incident_light import FACING, IncidentLight, incid
 from mimegen.rendering.opengl.set_light import linear
 from mimegen.scenery.scenery import Scenery
 from mimegen.shots.config import Light, RenderConfig, WideSun
-from mimegen.shots.shadow import cone, sun_share
+from mimegen.shots.shadow_light import cone, sun_share
 
 # Lowest elevation of a sun, because shadows would become endless, and widest diameter, in degrees.
 LOWEST_DEG = 20.0

@@ -6,39 +6,29 @@ lands in it; the mean over all directions is the missing fraction of light. Penu
 with height and the darkening around feet follow from this.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from mimegen.base.arrays import ByteArray
 from mimegen.base.easing import smoothstep
 from mimegen.base.grid import on_grid
-from mimegen.base.vectors import direction_from, product
-from mimegen.characters.character import Character, Mesh
 from mimegen.motion.quaternions import FloatArray
-from mimegen.shots.camera import Camera
-from mimegen.shots.config import Light, WideSun
-from mimegen.shots.skinning import SkinMatrix, skin_matrix
+from mimegen.shots.config import Light
+from mimegen.shots.shadow_light import (
+    Directions,
+    equally_weighted,
+    sky_directions,
+    sun_share,
+    suns_of,
+)
 
 # Points within a voxel of this size, in cells, are merged before they are projected.
 VOXEL_CELLS = 0.625
 # The greatest height of such a voxel, in metres.
 TALLEST_VOXEL_M = 0.2
-# Points within a voxel of this size at rest, in cells, are merged for all poses.
-SAME_CELLS = 0.1
-SUN_DIRECTIONS = 32
-SKY_DIRECTIONS = 96
-# Directions to lamps. The sine of their elevation is at least LOWEST_LAMP; their weights, 0 to 1,
-# are stored in steps of 1 / WEIGHTS.
-LAMP_DIRECTIONS = 64
-LOWEST_LAMP = 0.05
-WEIGHTS = 255
-# Light from lower in the sky is left out: its shadows are long and too faint to be seen.
-LOWEST_SKY_DEG = 12.0
 # Standard deviations of the blur of the sun's and of the sky's shadow.
 SUN_BLUR_CELLS = 0.5
 SKY_BLUR_M = 0.06
@@ -46,39 +36,14 @@ SKY_BLUR_M = 0.06
 # FEWER times as wide as the sun's.
 SKY_CELL_M = 0.02
 FEWER = 2
-# Samples of the ground per pixel, across and down; more down, as the ground is seen at an angle.
-SAMPLES = (4, 6)
-# Full width of the pixel filter. Measured: Cycles' filter width of 1.5 is its radius.
-FILTER_PIXELS = 3.0
 # How far beyond the sun's shadow the sky's is drawn, and how far from the figure's centre the
 # shadow may reach.
 SURROUNDINGS_M = 0.7
 MAX_DISTANCE_M = 8.0
-# The smallest visible step of a shadow.
-FAINTEST = 1.0 / 255.0
 # Directions processed at a time; more would not fit in the processor's cache.
 TOGETHER = 16
 # Filters' weights are rounded to multiples of this, to be equal on all machines.
 WEIGHT = 2.0**-30
-
-
-class Directions(NamedTuple):
-    """Directions ``towards`` (N, 3) light, and their integer ``weights`` (N,)."""
-
-    towards: FloatArray
-    weights: NDArray[np.uint16]
-
-
-class ShadowSun(NamedTuple):
-    """A sun, or lamps: their ``share`` of the irradiance on open ground, 0 to 1, and directions."""
-
-    share: float
-    directions: Directions
-
-    @property
-    def towards(self) -> FloatArray:
-        """The directions (N, 3) that its light comes from."""
-        return self.directions.towards
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,60 +58,6 @@ class GroundShadow:
     cell_m: float
 
 
-def surface_matrix(character: Character, cell_m: float) -> SkinMatrix:
-    """Return the skin matrix (P, 4 J) of points that cover the figure's surface without gaps.
-
-    In the rest pose, neighbouring points are at most about three quarters of a cell apart.
-    """
-    joints = len(character.skeleton.names)
-    parts = [_voxel_matrix(_barycentric_points(mesh, cell_m), mesh, SAME_CELLS * cell_m)
-             @ skin_matrix(mesh, joints) for mesh in character.meshes]
-    return scipy.sparse.csr_matrix(scipy.sparse.vstack(parts, format="csr"), dtype=np.float32)
-
-
-def _voxel_matrix(points: SkinMatrix, mesh: Mesh, voxel_m: float) -> SkinMatrix:
-    """Return one row of a matrix (P, V) for each voxel that its points lie in at rest."""
-    voxels = np.floor(points @ mesh.vertices / voxel_m).astype(np.int64)
-    voxels -= voxels.min(axis=0)
-    wide, high = (voxels[:, 1:].max(axis=0) + 1).tolist()
-    _, first = np.unique((voxels[:, 0] * wide + voxels[:, 1]) * high + voxels[:, 2],
-                         return_index=True)
-    return points[np.sort(first)]
-
-
-def _barycentric_points(mesh: Mesh, cell_m: float) -> SkinMatrix:
-    """Return the matrix (P, V) from a mesh's vertices to these and to points on its triangles."""
-    quads = mesh.faces[mesh.faces[:, 3] >= 0]
-    triangles = np.concatenate([mesh.faces[:, :3], quads[:, [0, 2, 3]]])
-    corners = mesh.vertices[triangles]
-    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1)
-    parts = np.ceil(edges / (0.75 * cell_m)).astype(int)
-    count = len(mesh.vertices)
-    matrices = [scipy.sparse.identity(count, dtype=np.float32, format="csr")]
-    for number in np.unique(parts[parts > 1]):
-        inside = _lattice(int(number))
-        chosen = triangles[parts == number]
-        columns = np.repeat(chosen, len(inside), axis=0)
-        values = np.tile(inside, (len(chosen), 1))
-        rows = np.repeat(np.arange(len(columns)), 3)
-        matrices.append(scipy.sparse.csr_matrix(
-            (values.ravel().astype(np.float32), (rows, columns.ravel())),
-            shape=(len(columns), count),
-        ))
-    return scipy.sparse.vstack(matrices, format="csr")
-
-
-def _lattice(parts: int) -> FloatArray:
-    """Return barycentric coordinates (N, 3) of a lattice on a triangle, without its corners.
-
-    Each edge is divided into ``parts``.
-    """
-    first, second = np.meshgrid(np.arange(parts + 1), np.arange(parts + 1))
-    third = parts - first - second
-    lattice = np.stack([first, second, third], axis=-1)[third >= 0]
-    return np.asarray(lattice[lattice.max(axis=1) < parts] / parts)
-
-
 def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> GroundShadow:
     """Return the shadow of surface points (P, 3) in metres under ``light``, at full strength."""
     many = max(FEWER, round(SKY_CELL_M / cell_m))
@@ -155,7 +66,7 @@ def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> G
     coarse = _thinned(axes, 3 * (VOXEL_CELLS * many * cell_m,))
     suns = suns_of(light)
     corner, shape = _grid(coarse, np.concatenate([sun.towards for sun in suns]), many * cell_m)
-    sky = _mean_cover(coarse, _equally_weighted(sky_directions()), corner, many * cell_m, shape)
+    sky = _mean_cover(coarse, equally_weighted(sky_directions()), corner, many * cell_m, shape)
     from_sky = _blurred(sky, SKY_BLUR_M / (many * cell_m))
     faded = from_sky * _faded_rim(shape, many * cell_m)
     missing = (1.0 - sun_share(light)) * _finer(faded, many)
@@ -208,89 +119,6 @@ def _thinned(axes: Iterable[NDArray[np.float32]], voxel: tuple[float, ...]
     centres = [((axis + low + 0.5) * size).astype(np.float32)
                for axis, low, size in zip(cells, first, voxel, strict=True)]
     return np.stack(centres)
-
-
-def sun_share(light: Light) -> float:
-    """Return the fraction of the irradiance on open ground that comes from suns.
-
-    A sky of radiance L gives an irradiance of pi L.
-    """
-    return sum(sun.share for sun in suns_of(light))
-
-
-def suns_of(light: Light) -> list[ShadowSun]:
-    """Return the sun, and lamps if there are any."""
-    lamps = [] if light.lamps is None else [light.lamps]
-    suns = [WideSun(strength=light.sun_strength, from_deg=light.sun_from_deg,
-                    size_deg=light.sun_size_deg, color=light.sun_color), *lamps]
-    flows = [sun.strength * float(np.mean(sun.color)) * float(np.sin(np.radians(sun.from_deg[1])))
-             for sun in suns]
-    sky = np.pi * light.sky_strength * float(np.mean(light.sky_color))
-    directions = [_equally_weighted(sun_directions(light)),
-                  *(_cosine_weighted(cone(lamp)) for lamp in lamps)]
-    return [ShadowSun(float(flow / max(sum(flows) + sky, 1e-9)), ways)
-            for flow, ways in zip(flows, directions, strict=True)]
-
-
-def cone(sun: WideSun) -> FloatArray:
-    """Return unit vectors (N, 3) spread evenly over the solid angle of a wide sun, as in Cycles."""
-    number = np.arange(LAMP_DIRECTIONS) + 0.5
-    along = 1 - number / LAMP_DIRECTIONS * (1 - np.cos(np.radians(sun.size_deg) / 2))
-    turn = number * np.pi * (3.0 - 5**0.5)
-    towards, side, up = _axes(sun.from_deg)
-    aside = np.sqrt(1 - along**2)[:, None] * (
-        np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * up)
-    return np.asarray(along[:, None] * towards + aside)
-
-
-def _axes(from_deg: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the direction (3,) to a sun, and two perpendicular to it: sideways and up."""
-    azimuth = np.radians(from_deg[0])
-    towards = direction_from(*from_deg)
-    side = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
-    return towards, side, np.cross(towards, side)
-
-
-def _equally_weighted(towards: FloatArray) -> Directions:
-    return Directions(towards, np.ones(len(towards), np.uint16))
-
-
-def _cosine_weighted(towards: FloatArray) -> Directions:
-    """Return directions weighted by the cosine of their light's angle to the ground's normal."""
-    caught = np.maximum(towards[:, 2], LOWEST_LAMP)
-    raised = np.column_stack([towards[:, :2], caught])
-    return Directions(on_grid(raised), np.round(WEIGHTS * caught).astype(np.uint16))
-
-
-def sun_directions(light: Light) -> FloatArray:
-    """Return directions (N, 3) to points spread evenly over the sun's disc."""
-    return disc(light.sun_from_deg, light.sun_size_deg)
-
-
-def disc(from_deg: tuple[float, float], size_deg: float) -> FloatArray:
-    """Return directions (N, 3) to points spread evenly over a disc in the sky (Vogel 1979)."""
-    number = np.arange(SUN_DIRECTIONS) + 0.5
-    radius = np.tan(np.radians(size_deg) / 2) * np.sqrt(number / SUN_DIRECTIONS)
-    turn = number * np.pi * (3.0 - 5**0.5)
-    towards, side, up = _axes(from_deg)
-    spread = radius[:, None] * (np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * up)
-    directions = towards + spread
-    directions[:, 2] = np.maximum(directions[:, 2], np.sin(np.radians(3.0)))
-    return on_grid(directions)
-
-
-def sky_directions() -> FloatArray:
-    """Return directions (M, 3) over the upper hemisphere, with a density of the cosine to Z.
-
-    Directions lower than LOWEST_SKY_DEG are left out.
-    """
-    number = np.arange(SKY_DIRECTIONS) + 0.5
-    highest = np.cos(np.radians(LOWEST_SKY_DEG)) ** 2
-    flat_squared = highest * number / SKY_DIRECTIONS
-    turn = number * np.pi * (3.0 - 5**0.5)
-    flat = np.sqrt(flat_squared)
-    return on_grid(np.stack([flat * np.cos(turn), flat * np.sin(turn), np.sqrt(1 - flat_squared)],
-                            axis=-1))
 
 
 def _grid(axes: NDArray[np.float32], sun: FloatArray,
@@ -375,110 +203,3 @@ def _finer(layer: NDArray[np.float32], times: int) -> NDArray[np.float32]:
     along_y, along_x = ((np.arange(size * times) + 0.5) / times - 0.5 for size in layer.shape)
     places = np.meshgrid(along_y, along_x, indexing="ij")
     return np.asarray(scipy.ndimage.map_coordinates(layer, places, order=1, mode="nearest"))
-
-
-def seen_shadow(shadow: GroundShadow, camera: Camera, strength: float,
-                samples: tuple[int, int] = SAMPLES) -> tuple[ByteArray, tuple[int, int]]:
-    """Return the shadow a camera sees, cropped (h, w), 0 to 255, and its upper left pixel.
-
-    ``strength`` scales it: 0 is no shadow, 1 is as dark as computed. ``samples`` is the number of
-    samples of the ground per pixel, across and down.
-    """
-    left, top, right, bottom = seen_bounds(shadow, camera, strength)
-    weights, offsets = pixel_filter(samples)
-    seen = np.zeros((bottom - top, right - left), np.float32)
-    columns = np.arange(left, right, dtype=np.float32) + np.float32(0.5)
-    rows = np.arange(top, bottom, dtype=np.float32)[:, None] + np.float32(0.5)
-    homography = to_cells(shadow, camera)
-    for weight, (aside, below) in zip(weights, offsets, strict=True):
-        column, row, depth = (a * (columns + aside) + b * (rows + below) + c
-                              for a, b, c in homography)
-        ahead = depth > 1e-6
-        depth = np.where(ahead, depth, 1.0)
-        places = np.where(ahead, [row / depth, column / depth], -10.0)
-        seen += weight * scipy.ndimage.map_coordinates(shadow.missing, places, order=1,
-                                                       mode="constant")
-    return np.round(np.clip(seen * strength, 0, 1) * 255).astype(np.uint8), (left, top)
-
-
-def mean_shadow(seen: Sequence[tuple[ByteArray, tuple[int, int]]], size: tuple[int, int]
-                ) -> tuple[ByteArray, tuple[int, int]]:
-    """Return the mean of shadows in a picture of ``size`` (width, height), cropped.
-
-    Each shadow, and the result, is an array and its upper left pixel. A single one is returned
-    unchanged.
-    """
-    if len(seen) == 1:
-        return seen[0]
-    whole = np.zeros((size[1], size[0]), np.uint16)
-    for shadow, (left, top) in seen:
-        whole[top:top + shadow.shape[0], left:left + shadow.shape[1]] += shadow
-    rows, columns = (np.flatnonzero(whole.any(axis=axis)) for axis in (1, 0))
-    if len(rows) == 0:
-        return np.zeros((0, 0), np.uint8), (0, 0)
-    left, top = int(columns[0]), int(rows[0])
-    part = whole[top:rows[-1] + 1, left:columns[-1] + 1]
-    return ((part + len(seen) // 2) // len(seen)).astype(np.uint8), (left, top)
-
-
-def pixel_filter(samples: tuple[int, int]
-                 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return weights (N,) and offsets x y (N, 2), in pixels, of the samples for one pixel.
-
-    They follow Cycles' pixel filter, a Blackman-Harris window (Harris 1978), as figures do.
-    """
-    across, down = ((np.arange(count) + 0.5) / count - 0.5 for count in samples)
-    x, y = (grid.ravel() for grid in np.meshgrid(across, down))
-    weights = _blackman_harris(x) * _blackman_harris(y)
-    return (np.asarray(on_grid(weights / weights.sum(), WEIGHT), np.float32),
-            (FILTER_PIXELS * np.stack([x, y], axis=-1)).astype(np.float32))
-
-
-def _blackman_harris(place: FloatArray) -> FloatArray:
-    turns = 2.0 * np.pi * (place[:, None] + 0.5) * np.arange(4)
-    return product(np.cos(turns), [0.35875, -0.48829, 0.14128, -0.01168])
-
-
-def to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
-    """Return the homography (3, 3) from pixels (x, y, 1) to cells of the ground (column, row, 1).
-
-    Its third component is negative for pixels above the horizon.
-    """
-    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    rays = camera.rays(corners)
-    to_rays = np.stack([rays[1] - rays[0], rays[2] - rays[0], rays[0]], axis=1)
-    x, y, height = camera.position
-    to_ground = np.array([
-        [height, 0.0, shadow.corner[0] - x], [0.0, height, shadow.corner[1] - y],
-        [0.0, 0.0, -shadow.cell_m],
-    ])
-    return np.asarray(product(to_ground, to_rays), np.float32)
-
-
-def seen_bounds(shadow: GroundShadow, camera: Camera,
-                strength: float) -> tuple[int, int, int, int]:
-    """Return left, top, right and bottom pixels (ends exclusive) of the visible shadow."""
-    dark = shadow.missing * strength > FAINTEST / 2
-    rows = np.flatnonzero(dark.any(axis=1))
-    if len(rows) == 0:
-        return 0, 0, 0, 0
-    # The ends of each row bound the shadow, unless some of it is behind the camera.
-    ends = [dark[rows].argmax(axis=1), dark.shape[1] - 1 - dark[rows, ::-1].argmax(axis=1)]
-    seen = _projected(shadow, camera, np.tile(rows, 2), np.concatenate(ends))
-    if (seen[:, 2] <= 0.1).any():
-        seen = _projected(shadow, camera, *np.nonzero(dark))
-        seen = seen[seen[:, 2] > 0.1]
-    if len(seen) == 0:
-        return 0, 0, 0, 0
-    size = np.array([camera.width, camera.height])
-    low = np.clip(np.floor(seen[:, :2].min(axis=0)) - 2, 0, size).astype(int)
-    high = np.clip(np.ceil(seen[:, :2].max(axis=0)) + 2, 0, size).astype(int)
-    if (high <= low).any():
-        return 0, 0, 0, 0
-    return int(low[0]), int(low[1]), int(high[0]), int(high[1])
-
-
-def _projected(shadow: GroundShadow, camera: Camera, rows: NDArray[np.intp],
-               columns: NDArray[np.intp]) -> FloatArray:
-    flat = np.stack([columns, rows, np.zeros_like(rows)], axis=-1) * shadow.cell_m
-    return camera.project(flat + np.array([*shadow.corner, 0.0]))

@@ -20,7 +20,8 @@ from mimegen.rendering.opengl.shot import RasterStage
 from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.framing import frame_camera
-from mimegen.shots.shadow import ground_shadow, seen_shadow
+from mimegen.shots.seen_shadow import seen_shadow
+from mimegen.shots.shadow import ground_shadow
 from mimegen.shots.skinning import joint_columns
 from mimegen.store.frames import Frame
 from raster_scene import BODY, draft, performance, standing

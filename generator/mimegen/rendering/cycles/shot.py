@@ -27,15 +27,11 @@ from mimegen.shots.closeup import shows_faces
 from mimegen.shots.config import Light, RenderConfig
 from mimegen.shots.crop import Region, is_empty, seen_region
 from mimegen.shots.pixels import to_straight_srgb
-from mimegen.shots.shadow import (
-    GroundShadow,
-    ground_shadow,
-    mean_shadow,
-    seen_shadow,
-    sun_directions,
-    surface_matrix,
-)
+from mimegen.shots.seen_shadow import mean_shadow, seen_shadow
+from mimegen.shots.shadow import GroundShadow, ground_shadow
+from mimegen.shots.shadow_light import sun_directions
 from mimegen.shots.skinning import body_skin, posed_points
+from mimegen.shots.surface_points import surface_matrix
 from mimegen.store.frames import Frame
 
 # How far beyond the sun's shadow a shadow catcher is still darkened by the blocked sky, in metres.

@@ -16,8 +16,8 @@ from mimegen.characters.posing import corrections_of
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl.looks import MeshLook, look_of
 from mimegen.rendering.opengl.wrinkles import BodyWrinkles
-from mimegen.shots.shadow import surface_matrix
 from mimegen.shots.skinning import BodySkin, SkinMatrix, skin_matrix
+from mimegen.shots.surface_points import surface_matrix
 
 NUMBERS = "f4"
 # Kinds of material whose back faces can be culled, because their meshes are closed. Others cannot:

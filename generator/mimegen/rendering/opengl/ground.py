@@ -8,7 +8,8 @@ from mimegen.rendering.opengl.context import checked
 from mimegen.rendering.opengl.light import give, uniform
 from mimegen.rendering.opengl.shaders import WHOLE_VERTEX
 from mimegen.shots.camera import Camera
-from mimegen.shots.shadow import GroundShadow, pixel_filter, seen_bounds, to_cells
+from mimegen.shots.seen_shadow import pixel_filter, seen_bounds, to_cells
+from mimegen.shots.shadow import GroundShadow
 
 # Ground samples per pixel, as ``pixel_filter`` takes them; fewer than in final pictures.
 SAMPLES = (1, 2)

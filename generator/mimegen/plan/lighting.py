@@ -17,7 +17,7 @@ from mimegen.compositing.color import LUMINANCE, Shade, Tint
 from mimegen.motion.quaternions import FloatArray
 from mimegen.plan.front import camera_azimuth
 from mimegen.rendering.opengl.incident_light import FACING, IncidentLight, incident_light, on_sides
-from mimegen.rendering.opengl.set_light import linear
+from mimegen.rendering.opengl.set_colors import linear
 from mimegen.scenery.scenery import Scenery
 from mimegen.shots.config import Light, RenderConfig, WideSun
 from mimegen.shots.shadow_light import cone, sun_share

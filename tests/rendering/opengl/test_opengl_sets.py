@@ -14,7 +14,7 @@ from mimegen.compositing.color import srgb_to_linear
 from mimegen.rendering.opengl.lobes import CELLS, lobe_texture
 from mimegen.rendering.opengl.mirror import mirror_level, mirrored_at
 from mimegen.rendering.opengl.scenery import set_picture
-from mimegen.rendering.opengl.set_light import moved
+from mimegen.rendering.opengl.set_matter import moved
 from mimegen.rendering.opengl.set_triangles import corners_of, rounded_box
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.meshes import ShapeMesh

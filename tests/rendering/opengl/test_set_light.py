@@ -21,7 +21,7 @@ from mimegen.rendering.opengl.bounce import (
 )
 from mimegen.rendering.opengl.glowing import glowing_parts, passing, screens
 from mimegen.rendering.opengl.light_choice import nearby, rays_to_sky
-from mimegen.rendering.opengl.set_light import set_cells, surfaces_of
+from mimegen.rendering.opengl.set_matter import set_cells, surfaces_of
 from mimegen.rendering.opengl.voxels import ColoredTriangles, Grid, Voxels, matter_of
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.scenery import Scenery

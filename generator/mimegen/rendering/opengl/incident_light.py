@@ -9,12 +9,9 @@ from mimegen.base.vectors import product
 from mimegen.motion.quaternions import FloatArray
 from mimegen.rendering.opengl.bounce import MAX_DIRECT_LAMPS
 from mimegen.rendering.opengl.set_build import build_set, triangles
-from mimegen.rendering.opengl.set_light import (
-    lamp_parts,
-    moved,
-    set_from_world,
-    set_volume,
-)
+from mimegen.rendering.opengl.set_lamps import lamp_parts
+from mimegen.rendering.opengl.set_light import set_volume
+from mimegen.rendering.opengl.set_matter import moved, set_from_world
 from mimegen.scenery.job import SetJob
 from mimegen.scenery.scenery import Scenery
 from mimegen.shots.camera import Camera

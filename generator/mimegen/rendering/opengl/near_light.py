@@ -13,7 +13,7 @@ import numpy as np
 from mimegen.rendering.opengl.bounce import Volume
 from mimegen.rendering.opengl.light_shaders import VOLUME
 from mimegen.rendering.opengl.pixel_rays import PLACES, PixelRays, in_grid
-from mimegen.rendering.opengl.set_light import Cells
+from mimegen.rendering.opengl.set_matter import Cells
 from mimegen.rendering.opengl.voxels import Grid
 
 # Rays start BEFORE cells in front of a surface and are REACH distances between grid points long.

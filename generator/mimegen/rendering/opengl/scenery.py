@@ -30,17 +30,10 @@ from mimegen.rendering.opengl.mirror import (
 from mimegen.rendering.opengl.near_light import cell_maps, near_light, resolves_near_things
 from mimegen.rendering.opengl.pixel_rays import PixelRays
 from mimegen.rendering.opengl.set_build import ATTRIBUTES, FORMAT, BuiltSet, build_set, triangles
-from mimegen.rendering.opengl.set_light import (
-    fine_matter,
-    lamp_values,
-    light_texture,
-    linear,
-    moved,
-    open_sky,
-    set_from_world,
-    set_volume,
-    volume_values,
-)
+from mimegen.rendering.opengl.set_colors import linear
+from mimegen.rendering.opengl.set_lamps import lamp_values
+from mimegen.rendering.opengl.set_light import light_texture, set_volume, volume_values
+from mimegen.rendering.opengl.set_matter import fine_matter, moved, set_from_world
 from mimegen.rendering.opengl.set_shaders import (
     DEPTH_VERTEX,
     SET_VERTEX,
@@ -49,6 +42,7 @@ from mimegen.rendering.opengl.set_shaders import (
     ProgramKind,
     set_fragment,
 )
+from mimegen.rendering.opengl.set_sky import open_sky
 from mimegen.rendering.opengl.shaders import SHADOW_FRAGMENT, SHADOW_VERTEX
 from mimegen.rendering.opengl.view import to_picture, to_sun
 from mimegen.rendering.opengl.voxels import ColoredTriangles

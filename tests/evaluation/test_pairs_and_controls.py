@@ -14,7 +14,7 @@ from mimegen.base.errors import RequestError
 from mimegen.evaluation.audit import audit, read_items
 from mimegen.evaluation.controls import NAMES, ControlRequest, control_questions, parse_controls
 from mimegen.evaluation.making import QuestionRequest, questions_of
-from mimegen.evaluation.pairs import both_right, pair_questions, read_pair_wording
+from mimegen.evaluation.pairs import both_right, pair_questions, read_pair_wording, whole_pairs
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.reliance import _MEANINGS, reliance
 from mimegen.evaluation.sampling import parse_sampling
@@ -50,7 +50,7 @@ def answered(questions: list[Question], model: str, right: Callable[[Question], 
 
 
 def test_both_halves_of_a_contrast_have_the_same_words_and_different_answers() -> None:
-    made = pair_questions(pairs_of_speed(20), read_pair_wording(None), 3)
+    made = pair_questions(whole_pairs(pairs_of_speed(20)), read_pair_wording(None), 3)
     assert len(made) == 40
     by_pair: dict[str, list[Question]] = {}
     for one in made:
@@ -63,7 +63,7 @@ def test_both_halves_of_a_contrast_have_the_same_words_and_different_answers() -
 
 
 def test_a_pair_that_differs_in_background_asks_both_for_the_same_action() -> None:
-    made = pair_questions(pairs_of_backgrounds(12), read_pair_wording(None), 0)
+    made = pair_questions(whole_pairs(pairs_of_backgrounds(12)), read_pair_wording(None), 0)
     for pair in {one.pair for one in made}:
         first, second = (one for one in made if one.pair == pair)
         assert first.answer == second.answer and first.options == second.options
@@ -80,11 +80,11 @@ def test_two_people_are_asked_about_as_two(factor: str) -> None:
 
 def test_pairs_and_choices_of_two_people_are_worded_for_two() -> None:
     rows = [row.model_copy(update={"partner_avatar": "woman"}) for row in pairs_of_speed(1)]
-    for one in pair_questions(rows, read_pair_wording(None), 0):
+    for one in pair_questions(whole_pairs(rows), read_pair_wording(None), 0):
         assert "faster than the people moved" in one.options and one.answer in one.options
         assert one.prompt.startswith("The video shows two people miming an action.")
     rows = [row.model_copy(update={"partner_avatar": "woman"}) for row in pairs_of_backgrounds(4)]
-    for one in [*pair_questions(rows, read_pair_wording(None), 0), *mc(rows)]:
+    for one in [*pair_questions(whole_pairs(rows), read_pair_wording(None), 0), *mc(rows)]:
         assert one.prompt.startswith("What action are the people miming")
     assert "are the people miming" not in "".join(one.prompt for one in mc(pairs_of_speed(4)))
 
@@ -93,7 +93,7 @@ def test_an_order_is_asked_for_in_the_labels_of_both_halves() -> None:
     row = library_rows()[0]
     rows = [half(Row.model_validate(dict(row) | {"labels": [label]}), "order-0000", "order", label)
             for label in ("waving, then clapping", "clapping, then waving")]
-    made = pair_questions(rows, read_pair_wording(None), 0)
+    made = pair_questions(whole_pairs(rows), read_pair_wording(None), 0)
     assert {one.answer for one in made} == {*made[0].options} == {rows[0].labels[0],
                                                                   rows[1].labels[0]}
     assert {one.sample_id: one.labels for one in made} == {
@@ -106,7 +106,7 @@ def test_what_needs_all_of_a_clip_is_not_asked_of_a_part(tmp_path: Path) -> None
     of_order = [half(row, "order-0000", "order", row.sample_id) for row in (first, second)]
     part = parse_sampling("window:0:2:8")
     with pytest.raises(RequestError, match="shows a part of each clip"):
-        pair_questions(of_order, read_pair_wording(None), 0, part, "window:0:2:8")
+        pair_questions(whole_pairs(of_order), read_pair_wording(None), 0, part, "window:0:2:8")
     rows = [*of_order, *pairs_of_speed(1)]
     out = written(tmp_path / "out", rows)
     done = invoke("questions", out, "--format", "pair", "--no-verify", "--sampling",
@@ -117,14 +117,14 @@ def test_what_needs_all_of_a_clip_is_not_asked_of_a_part(tmp_path: Path) -> None
 
 
 def test_half_a_pair_is_not_asked_about() -> None:
-    made = pair_questions(pairs_of_speed(3)[:-1], read_pair_wording(None), 0)
+    made = pair_questions(whole_pairs(pairs_of_speed(3)[:-1]), read_pair_wording(None), 0)
     assert {one.pair for one in made} == {"speed-0000", "speed-0001"}
     with pytest.raises(RequestError, match="no minimal pair is complete"):
-        pair_questions(library_rows(), read_pair_wording(None), 0)
+        pair_questions(whole_pairs(library_rows()), read_pair_wording(None), 0)
 
 
 def test_a_model_that_always_says_the_same_is_right_in_half_and_in_no_pair() -> None:
-    made = pair_questions(pairs_of_speed(40), read_pair_wording(None), 1)
+    made = pair_questions(whole_pairs(pairs_of_speed(40)), read_pair_wording(None), 1)
     constant = answered(made, "constant", lambda one: one.answer == "in slow motion")
     found = paired(constant, "constant")
     assert found is not None
@@ -133,7 +133,7 @@ def test_a_model_that_always_says_the_same_is_right_in_half_and_in_no_pair() -> 
 
 
 def test_pairs_of_which_a_half_was_not_answered_do_not_count() -> None:
-    made = pair_questions(pairs_of_speed(5), read_pair_wording(None), 1)
+    made = pair_questions(whole_pairs(pairs_of_speed(5)), read_pair_wording(None), 1)
     assert len(both_right(answered(made[:-1], "m", lambda one: True))) == 4
 
 
@@ -223,7 +223,7 @@ def played(count: int) -> list[Row]:
 def test_which_way_a_clip_plays_is_asked_of_both_halves_and_nobody_tells_from_the_words(
         tmp_path: Path) -> None:
     rows = played(60)
-    made = pair_questions(rows, read_pair_wording(None), 5)
+    made = pair_questions(whole_pairs(rows), read_pair_wording(None), 5)
     row_of = {row.sample_id: row for row in rows}
     for one in made:
         assert one.answer == ("backwards" if row_of[one.sample_id].reversed else "forwards")
@@ -237,7 +237,7 @@ def test_which_way_a_clip_plays_is_asked_of_both_halves_and_nobody_tells_from_th
 def test_frames_in_reversed_order_are_no_control_of_which_way_a_clip_plays() -> None:
     assert UNIFORM is not None
     rows = played(4)
-    made = pair_questions(rows, read_pair_wording(None), 0, UNIFORM, "uniform:8")
+    made = pair_questions(whole_pairs(rows), read_pair_wording(None), 0, UNIFORM, "uniform:8")
     controls, missing = control_questions(made, rows, ControlRequest(
         ("reversed", "shuffled", "one frame"), UNIFORM, "uniform:8"))
     assert missing == {"reversed": 8, "shuffled": 0, "one frame": 0}
@@ -349,7 +349,7 @@ def by_raters(questions: list[Question],
 
 
 def test_people_are_right_in_a_pair_each_for_themselves() -> None:
-    made = pair_questions(pairs_of_speed(10), read_pair_wording(None), 1)
+    made = pair_questions(whole_pairs(pairs_of_speed(10)), read_pair_wording(None), 1)
     found = paired(by_raters(made, lambda one, rater: rater == "first"), "people")
     assert found is not None and (found["right"], found["answered"]) == (10, 20)
 
@@ -405,14 +405,14 @@ def test_what_answers_rest_on_is_said_of_every_control() -> None:
 def test_a_row_whose_pair_cannot_be_is_refused_in_a_line(content: object) -> None:
     row = Row.model_validate(dict(library_rows()[0]) | {"permutation": {"pair": content}})
     with pytest.raises(RequestError, match=r"permutation\.pair: expected id, factor and value"):
-        pair_questions([row], read_pair_wording(None), 0)
+        pair_questions(whole_pairs([row]), read_pair_wording(None), 0)
 
 
 def test_templates_without_a_factor_are_refused_in_a_line(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("about: mine\nprompts: {action: '{options}'}\nvalues: {}\n")
     with pytest.raises(RequestError, match="no prompt for the factor speed"):
-        pair_questions(pairs_of_speed(1), read_pair_wording(file), 0)
+        pair_questions(whole_pairs(pairs_of_speed(1)), read_pair_wording(file), 0)
 
 
 def test_the_api_asks_nothing_about_places_without_anybody(tmp_path: Path) -> None:

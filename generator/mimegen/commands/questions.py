@@ -330,8 +330,9 @@ def _of_probes(out: Path, rows: Sequence[Row], request: ProbeRequest) -> list[Qu
 def _of_pairs(rows: Sequence[Row], wording: PairWording, seed: int, sampling: str
               ) -> list[Question]:
     """Make questions about pairs; print how many pairs a part of a clip cannot show."""
-    made = pair_questions(rows, wording, seed, parse_sampling(sampling), sampling)
-    left = len(whole_pairs(rows)) - len({one.pair for one in made})
+    pairs = whole_pairs(rows)
+    made = pair_questions(pairs, wording, seed, parse_sampling(sampling), sampling)
+    left = len(pairs) - len({one.pair for one in made})
     if left:
         factors = ", ".join(sorted(OF_WHOLE))
         click.echo(f"{counted(left, 'pair')} left out, of the factors {factors}: --sampling"

@@ -44,6 +44,9 @@ LABELLED = ("action", "order")
 STEP = "{step}"
 LABEL = "{label}"
 
+# Both halves of a pair: their rows and the factor, value and name of the pair.
+Pair = Sequence[tuple[Row, PairFacts]]
+
 
 class PairWording(TwoPeople):
     """Prompts by factor, and option texts by factor and value."""
@@ -70,15 +73,14 @@ def read_pair_wording(file: Path | None) -> PairWording:
     return read_yaml(file or FOLDER / "pairs.yaml", PairWording)
 
 
-def pair_questions(rows: Sequence[Row], wording: PairWording, seed: int,
+def pair_questions(pairs: Sequence[Pair], wording: PairWording, seed: int,
                    sampling: FrameSampling | None = None, sampling_text: str = "video"
                    ) -> list[Question]:
-    """Return one question for each half of every complete pair.
+    """Return one question for each half of every pair; ``pairs`` are those of ``whole_pairs``.
 
     If only a part of clips is shown, pairs of ``OF_WHOLE`` are left out.
-    Raises RequestError if no pair is complete.
+    Raises RequestError if there are no pairs.
     """
-    pairs = whole_pairs(rows)
     if not pairs:
         raise RequestError("no minimal pair is complete in these rows; sample pairs with mimegen"
                            " pairs and render them with --permutations")
@@ -95,7 +97,7 @@ def pair_questions(rows: Sequence[Row], wording: PairWording, seed: int,
     return named_by_content(made)
 
 
-def whole_pairs(rows: Sequence[Row]) -> list[list[tuple[Row, PairFacts]]]:
+def whole_pairs(rows: Sequence[Row]) -> list[Pair]:
     """Return the pairs of which both halves have a row, in the order of their names."""
     found: dict[str, list[tuple[Row, PairFacts]]] = defaultdict(list)
     for row in rows:
@@ -116,7 +118,7 @@ def _facts(row: Row, content: Any) -> PairFacts:
                            f" ({problem.errors()[0]['msg']}); render the pair again") from None
 
 
-def _contrasted(pair: Sequence[tuple[Row, PairFacts]], known: dict[str, KnownAction],
+def _contrasted(pair: Pair, known: dict[str, KnownAction],
                 wording: PairWording, seed: int, sampling: FrameSampling | None,
                 sampling_text: str) -> list[Question]:
     """Return the questions of a pair whose halves have different answers."""
@@ -167,7 +169,7 @@ def _frames(row: Row, sampling: FrameSampling | None) -> list[int] | None:
     return sampling.frames(row.frames, row.fps) if sampling else None
 
 
-def _same(pairs: Sequence[Sequence[tuple[Row, PairFacts]]], seed: int,
+def _same(pairs: Sequence[Pair], seed: int,
           sampling: FrameSampling | None, sampling_text: str) -> list[Question]:
     """Return the questions of pairs whose halves show the same action."""
     half_of = {row.sample_id: half for pair in pairs for row, half in pair}

@@ -169,8 +169,8 @@ def _frames(row: Row, sampling: FrameSampling | None) -> list[int] | None:
     return sampling.frames(row.frames, row.fps) if sampling else None
 
 
-def _same(pairs: Sequence[Pair], seed: int,
-          sampling: FrameSampling | None, sampling_text: str) -> list[Question]:
+def _same(pairs: Sequence[Pair], seed: int, sampling: FrameSampling | None, sampling_text: str
+          ) -> list[Question]:
     """Return the questions of pairs whose halves show the same action."""
     half_of = {row.sample_id: half for pair in pairs for row, half in pair}
     if not half_of:

@@ -5,12 +5,16 @@ written and labelled before the rules were tried on them. Of the first 214, two 
 and two missed; of the second 236, three and 37; of the last 85, none and eleven.
 """
 import json
+import sys
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mimegen.evaluation.exports.templates import copy_reading
 from mimegen.evaluation.question import read_questions
 from mimegen.evaluation.reading import (
     LETTER,
@@ -166,3 +170,17 @@ def test_tokens_of_chat_templates_are_not_said():
     assert final_phrase("<think>\nrunning\n</think>\ngolf swing</s>") == "golf swing"
     assert exactly_right("**Answer:** B</s>", OPTIONS, "boxing", ["boxing"])
     assert exactly_right("<think>no</think>\nBoxing.<|im_end|>", [], "boxing", ["boxing"])
+
+
+def test_the_single_file_in_exports_reads_as_the_modules_do(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy_reading(tmp_path)
+    assert "mimegen." not in (tmp_path / "mimegen_reading.py").read_text(encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "mimegen_reading", raising=False)
+    alone = import_module("mimegen_reading")
+    outputs = [one["output"] for one in lines("misread.jsonl")]
+    for output in outputs:
+        found, wanted = alone.read_choice(output, OPTIONS), read_choice(output, OPTIONS)
+        assert (found.place, found.rule) == (wanted.place, wanted.rule), output
+    monkeypatch.delitem(sys.modules, "mimegen_reading")

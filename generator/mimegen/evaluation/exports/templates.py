@@ -1,5 +1,6 @@
 """Template files that exports copy, or in which ``$names`` are filled in."""
 
+import re
 from pathlib import Path
 from string import Template
 
@@ -7,6 +8,10 @@ from mimegen.base.files import publish
 from mimegen.evaluation import reading
 
 FOLDER = Path(__file__).parent / "files"
+# The modules that read answers, each after those that it imports.
+READING = ("choice", "spoken", "deciding_words", "sentences", "options", "statements", "strict",
+           "choosing")
+_OWN_IMPORT = re.compile(r"^from mimegen\.\S+ import (?:\([^)]*\)|.*)\n", re.MULTILINE)
 
 
 def copy_files(folder: Path, *names: str) -> None:
@@ -16,8 +21,11 @@ def copy_files(folder: Path, *names: str) -> None:
 
 
 def copy_reading(folder: Path) -> None:
-    """Copy the module that reads answers, so that harnesses read them as mimegen does."""
-    publish(folder / "mimegen_reading.py", Path(reading.__file__).read_bytes())
+    """Copy the modules that read answers as one, so that harnesses read them as mimegen does."""
+    modules = Path(reading.__file__).parent
+    texts = [(modules / f"{name}.py").read_text(encoding="utf-8") for name in READING]
+    publish(folder / "mimegen_reading.py", "\n\n".join(
+        _OWN_IMPORT.sub("", text) for text in texts))
 
 
 def filled(name: str, **texts: object) -> str:

@@ -43,10 +43,11 @@ _PTX = re.compile(r"kernel_compute_(\d{2,3})\.ptx(?:\.zst)?")
 
 @dataclass(frozen=True)
 class Ptx:
-    """A PTX file and its PTX language version, such as 7.4."""
+    """A PTX file, its PTX language version (such as 7.4) and its compute capability times ten."""
 
     path: Path
     version: str
+    arch: int
 
 
 @dataclass(frozen=True)
@@ -118,11 +119,11 @@ def read_ptx(path: Path) -> Ptx:
     """
     header = _beginning(path).decode("ascii", errors="replace")
     version = re.search(r"^\.version (\d+\.\d+)\s*$", header, re.MULTILINE)
-    target = re.search(r"^\.target sm_\d{2,3}", header, re.MULTILINE)
+    target = re.search(r"^\.target sm_(\d{2,3})", header, re.MULTILINE)
     if version is None or target is None:
         raise RequestError(f"{path}: is not a PTX file (expected its .version and .target);"
                            " install Blender again")
-    return Ptx(path, version[1])
+    return Ptx(path, version[1], int(target[1]))
 
 
 def _beginning(path: Path) -> bytes:

@@ -156,6 +156,7 @@ def test_submissions_wait_for_a_slurm_that_does_not_answer(
 @pytest.mark.parametrize(("refusal", "words"), [
     (("sinfo", "no controller"), "Slurm does not answer: no controller"),
     (("sbatch", "invalid partition specified: gpus"), "refuses the jobs: invalid partition"),
+    (("sbatch", "Invalid job array specification"), "specification; give fewer --workers"),
 ])
 def test_what_slurm_refuses_is_said_in_its_words(
     pretended: PretendedSlurm, tmp_path: Path, refusal: tuple[str, str], words: str

@@ -83,7 +83,8 @@ def _slurm_line(left: dict[str, Any]) -> str:
     """Return what is left to Slurm's jobs; whether these still live, only Slurm knows."""
     return (f"slurm  {left['waiting']} tasks waiting, {len(left['jobs'])} taken by jobs, clips and"
             f" manifest to be finished; if squeue --name={left['name']} lists no job, they were"
-            " cancelled or lost: run the same command again")
+            " cancelled or lost: run the same command again, or delete the folder slurm if all"
+            " clips are done")
 
 
 def _some(lines: list[str]) -> list[str]:

@@ -17,6 +17,8 @@ _FAILED = {"FAILED", "OUT_OF_MEMORY"}
 # Reasons for waiting that will never go away.
 _HOPELESS = {"PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "InvalidAccount",
              "InvalidQOS", "AccountNotAllowed", "QOSNotAllowed", "JobHeldAdmin"}
+# Slurm's words for arrays longer than its MaxArraySize, and for more jobs than a user may have.
+_TOO_MANY = ("Invalid job array specification", "job submit limit")
 _PASSING = ("Unable to contact slurm controller", "timed out", "try again", "temporarily")
 
 
@@ -95,7 +97,9 @@ class SlurmQueue:
             return output.stdout.strip().partition(";")[0]
         if any(words in output.stderr for words in _PASSING):
             return None
-        raise RequestError(f"Slurm refuses the jobs: {' '.join(output.stderr.split())[:300]}")
+        why = ' '.join(output.stderr.split())[:300]
+        hint = "; give fewer --workers" if any(words in why for words in _TOO_MANY) else ""
+        raise RequestError(f"Slurm refuses the jobs: {why}{hint}")
 
     def options(self, more: Sequence[str]) -> list[str]:
         """Return all options of sbatch for a job; ``more`` come before the user's own."""

@@ -112,6 +112,17 @@ def test_what_differs_from_an_option_is_not_read_as_it(output, options, place):
 
 
 @pytest.mark.parametrize(("output", "place"), [
+    ("No.", 1), ("no", 1), ("No, they do not touch.", 1), ("Yes they do", 0), ("**Yes**", 0),
+    ("No video was provided.", None), ("No image is available, so I cannot answer.", None),
+    ("No idea.", None), ("No hands are visible.", None), ("Yes and no.", None), ("Yes or no", None),
+    ("No, I cannot see the video.", None), ("Yes, I can help with that! The answer is no.", 1),
+    ("No problem! The answer is yes.", 0), ("I would say yes.", 0), ("Yes.\n\nNo, wait: no.", None),
+    ("I see no reason to say yes.", None), ("No, they stay apart. No other contact is seen.", 1)])
+def test_a_refusal_that_begins_with_no_is_no_answer(output, place):
+    assert chosen_option(output, YES_NO) == place
+
+
+@pytest.mark.parametrize(("output", "place"), [
     ("B", 1), ("b", 1), ("(B)", 1), ("**B.**", 1), ("B. boxing", 1), ("Answer: B", 1),
     ("The answer is (B) boxing, I think", 1), ("$\\boxed{C}$", 2), ("Boxing", 1),
     ("They punch.\nThis is most accurately described by option B.\n\nB", 1),

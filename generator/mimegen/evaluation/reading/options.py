@@ -33,6 +33,16 @@ _CYRILLIC = {"А": "A", "В": "B", "С": "C", "Е": "E"}
 # Letters that are also words: the article, the pronoun, prepositions.
 _ARE_WORDS = "AIEOYАВС"
 
+# What precedes "yes" or "no" that is stated.
+_STATES = r"\b(?:answer|answer (?:is|would be)|i(?: would|['\u2019]d| will|['\u2019]ll)? say)\b"
+# What follows "yes" or "no" that answers: marks, or who or what does it; not "no video".
+_ANSWERING = (r"(?=[\s*_\"']*(?:$|[.,;:!(\u2013\u2014-])|\s(?:the|they|it|he|she|his|her|their"
+              r"|there|this|that|both|neither|because|since|as|i|we|at|in|not)\b)")
+# A refusal for lack of a video.
+_NO_MEDIA = re.compile(
+    r"\b(?:can(?:not|['\u2019]t)|unable|(?:do not|don['\u2019]t) have)\b.{0,30}"
+    r"\b(?:video|videos|image|images|frames|clip|file|media)\b")
+
 
 class Options:
     """Options, found by their letters and by their words."""
@@ -93,6 +103,8 @@ class Options:
 
     def only_named(self, sentences: Sequence[str]) -> int | None:
         """Return the only option whose words occur in sentences, or else in their conclusion."""
+        if self._is_yes_or_no():
+            return self._yes_or_no(sentences)
         if sum(map(len, sentences)) <= _SHORT or not self._is_brief():
             found = self._named_in(sentences)
         else:
@@ -103,8 +115,6 @@ class Options:
         return found.pop() if len(found) == 1 else None
 
     def _named_in(self, sentences: Sequence[str]) -> set[int]:
-        if self._is_yes_or_no():
-            return self._first_word(" ".join(sentences))
         clauses = [clause for sentence in sentences if not sentence.rstrip(QUOTES).endswith("?")
                    for clause in clauses_of(self._without_commas(sentence))]
         return {place for clause in clauses if not HEDGE.search(clause)
@@ -123,6 +133,21 @@ class Options:
 
     def _is_yes_or_no(self) -> bool:
         return not {"yes", "no", "true", "false"}.isdisjoint(self._heads)
+
+    def _yes_or_no(self, sentences: Sequence[str]) -> int | None:
+        """Return the only answer that is stated, or else that begins sentences.
+
+        ``No video was provided`` and ``No idea`` answer nothing.
+        """
+        heads = "|".join(re.escape(head) for head in self._heads if head)
+        lowered = [text.lower() for text in sentences]
+        stated = re.compile(rf"{_STATES}\W{{1,4}}({heads})\b(?! or\b)")
+        begins = re.compile(rf"({heads})\b{_ANSWERING}")
+        found = {one[1] for text in lowered for one in stated.finditer(text)} or {
+            one[1] for text in lowered if not _NO_MEDIA.search(text)
+            and (one := begins.match(text.lstrip(MARKS)))}
+        places = [place for place, head in enumerate(self._heads) if head in found]
+        return places[0] if len(found) == len(places) == 1 else None
 
     def _first_word(self, text: str) -> set[int]:
         first = re.split(r"[\s,.;:!]", text.strip(MARKS), maxsplit=1)[0]

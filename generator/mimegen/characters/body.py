@@ -24,7 +24,7 @@ class Body:
     close-fitting surface without fingers and toes), eyes, upper_lashes and lower_lashes. ``joints``
     and ``weights`` (V, 4) are skin weights on the skeleton's joints; ``flesh`` has those on the
     joints and helper joints of ``helped``. ``masks`` (V,), 0 to 1, mark lips, face, eyelids and so
-    on.
+    on. ``mirror`` (V,) is the index of each vertex's counterpart.
     """
 
     phenotype: Phenotype
@@ -35,6 +35,7 @@ class Body:
     flesh: Flesh
     faces: Mapping[str, NDArray[np.int32]]
     masks: Mapping[str, FloatArray]
+    mirror: NDArray[np.intp]
 
     @property
     def helped(self) -> Skeleton:
@@ -62,7 +63,7 @@ def make_body(phenotype: Phenotype) -> Body:
     )
     return Body(
         phenotype, skeleton, vertices - ground, bake.joints, bake.weights, flesh, bake.faces,
-        bake.masks,
+        bake.masks, bake.mirror[:count],
     )
 
 

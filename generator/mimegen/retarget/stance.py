@@ -105,12 +105,13 @@ def _resting(source: Motion, joints: Mapping[str, int], part: str,
 class Sole:
     """The points at which one of the target's feet touches the ground in the rest pose, in metres.
 
-    ``heel`` and ``toes`` (the toe joint), each (3,), are relative to the ankle; ``tip``
+    ``heel``, ``ball`` and ``toes`` (the toe joint), each (3,), are relative to the ankle; ``tip``
     (3,) is relative to the toe joint. ``skin`` (V, 3), relative to the ankle, are the outermost
     points of foot and toes; ``of_toes`` (V,) the fractions by which they follow the toes.
     """
 
     heel: FloatArray
+    ball: FloatArray
     toes: FloatArray
     tip: FloatArray
     skin: FloatArray
@@ -141,4 +142,4 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
                           np.array([[ankle], [ankle], [toe]]), np.ones((3, 1)))
     of_toes = np.where(skin.joints == toe, skin.weights, 0.0).sum(axis=1) if toe != ankle else (
         np.zeros(len(skin.vertices)))
-    return Sole(heel, toes, tip, skin.vertices - center, of_toes)
+    return Sole(heel, ball, toes, tip, skin.vertices - center, of_toes)

@@ -294,6 +294,19 @@ def test_how_a_cluster_is_joined(
     assert ray.joined == joined
 
 
+def test_a_cluster_that_cannot_be_joined_is_said_and_none_at_all_is_not(
+    ray: PretendedRay, opened: Open
+) -> None:
+    ray.refuses = [ConnectionError("Could not find any running Ray instance. Please specify")]
+    opened(address="auto")
+    assert ray.told == []
+    ray.connected = False
+    ray.refuses = [ConnectionError("Failed to connect to Ray cluster at 10.0.0.1:6379")]
+    opened(address="auto")
+    (told,) = ray.told
+    assert "this machine works alone (Failed to connect to Ray cluster at 10.0.0.1:6379)" in told
+
+
 @pytest.mark.parametrize("scheme", ["", "ray://"])
 def test_a_cluster_elsewhere_is_joined_where_it_answers(
     ray: PretendedRay, opened: Open, scheme: str

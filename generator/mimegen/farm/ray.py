@@ -33,6 +33,8 @@ from mimegen.store.makers import note_maker
 
 # Seconds between two searches for machines that have joined.
 POLL_INTERVAL_S = 2.0
+# The start of Ray's words where no cluster runs.
+NO_CLUSTER = "Could not find any running Ray"
 ANSWER_S = 20.0  # timeout in seconds for connecting to a cluster
 # Seconds until Ray notices a lost machine; it reports the machine's workers as lost before.
 NOTICED_S = 3.0
@@ -90,7 +92,7 @@ class RayExecutor:
         self._root, self._settings, self._device = root.resolve(), settings, device
         self._own = not self._ray.is_initialized()
         if self._own:
-            _connect(self._ray, settings.address)
+            _connect(self._ray, settings.address, say)
         self._probe = _leave_probe(self._root, settings.store_there)
         self._seats: list[_ActorSeat] = []
         self._pending: list[WorkerReport] = []
@@ -359,14 +361,14 @@ def _ray() -> Any:
     return ray
 
 
-def _connect(ray: Any, address: str) -> None:
+def _connect(ray: Any, address: str, say: Callable[[str], None]) -> None:
     """Connect to a cluster or start one. Raises RequestError if none can be reached."""
     quiet = {"logging_level": "ERROR", "log_to_driver": False}
     try:
         if address == NO_ADDRESS:
             ray.init(address="local", include_dashboard=False, **quiet)
         elif address == "auto":
-            _connect_or_start(ray, quiet)
+            _connect_or_start(ray, quiet, say)
         else:
             _see_that_it_answers(address)
             ray.init(address=address, **quiet)
@@ -381,10 +383,15 @@ def _see_that_it_answers(address: str) -> None:
     socket.create_connection((host, int(port)), timeout=ANSWER_S).close()
 
 
-def _connect_or_start(ray: Any, quiet: dict[str, Any]) -> None:
+def _connect_or_start(ray: Any, quiet: dict[str, Any], say: Callable[[str], None]) -> None:
+    """Connect to the running cluster; if there is none, or it refuses, start one here."""
     try:
         ray.init(address="auto", **quiet)
-    except ConnectionError:
+    except ConnectionError as problem:
+        if NO_CLUSTER not in str(problem):
+            say("a Ray cluster seems to run but cannot be joined, so this machine works alone"
+                f" ({' '.join(str(problem).split())[:200]}); does the cluster need a token,"
+                " RAY_AUTH_TOKEN?")
         ray.init(address="local", include_dashboard=False, **quiet)
 
 

@@ -164,7 +164,10 @@ def test_what_is_usual_is_no_other_clip() -> None:
      r"unknown stance 'standing' \(available: seated\)$"),
     ("shrug", CueManner(stance="seatd"), "did you mean seated"),
     ("arms_crossed", CueManner(frequency=3), "held, not repeated"),
-    ("boxing", CueManner(intensity=0.5), "is not a cue"),
+    ("boxing", CueManner(intensity=0.5),
+     r"^boxing: is not a cue, so --intensity does not apply .* --emotion NAME"),
+    ("boxing", CueManner("seated", frequency=2),
+     r"so --stance and --frequency do not apply \(cues: mimegen list cues\)$"),
 ])
 def test_an_impossible_manner_is_refused(name: str, manner: CueManner, said: str) -> None:
     with pytest.raises(RequestError, match=said):
@@ -204,3 +207,11 @@ def test_rendered_cues_are_asked_about(tmp_path: Path) -> None:
 def test_options_of_cues_are_checked_in_one_line() -> None:
     wrong = invoked("plan", "--action", "cues", "--intensity", "1.5")
     assert wrong.returncode == 2 and "numbers from 0 to 1" in wrong.stderr
+
+
+@pytest.mark.parametrize("action", ["shrug", "boxing,shrug"])
+def test_the_intensity_of_a_cue_beside_an_emotion_is_refused(action: str) -> None:
+    done = invoked("plan", "--action", action, "--variants", "base+blank@0", "--emotion", "sadness",
+                   "--intensity", 0.5)
+    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1
+    assert "that of the cue shrug or of the --emotion; leave out --intensity" in done.stderr

@@ -1,6 +1,6 @@
 """Manners of a cue: its stance, intensity and frequency, applied by editing its score."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,11 @@ class CueManner:
         numbers = (("intensity", self.intensity), ("frequency", self.frequency))
         return (*([self.stance] if self.stance else []),
                 *(f"{word}{value:g}" for word, value in numbers if value is not None))
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of the values that are given."""
+        return tuple(name for name, value in asdict(self).items() if value is not None)
 
 
 AS_WRITTEN = CueManner()

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, overload
 
+from mimegen.base.counted import listed
 from mimegen.base.errors import RequestError
 from mimegen.choreography.action import Action
 from mimegen.choreography.manner import AS_WRITTEN, CueManner, in_manner
@@ -91,8 +92,7 @@ def _of_hands(entry: HandEntry, take: str | None, seed: int, style: str | None, 
               hand: HandName | None) -> LibraryTake:
     """Return a take of a hand action. Raises RequestError for a manner, which only cues have."""
     if manner != AS_WRITTEN:
-        raise RequestError(f"{entry.action.id}: is not a cue, so --stance, --intensity and"
-                           " --frequency do not apply (mimegen list cues)")
+        raise _no_cue(entry.action.id, manner)
     if style is not None:
         style_named(style)
     return hand_take(entry, take, seed, style, hand)
@@ -103,8 +103,7 @@ def _of_face(entry: FaceEntry, take: str | None, seed: int, style: str | None,
     """Return a take of an emotion. Raises RequestError for options that only cues have."""
     entry.take(take)
     if manner.stance is not None or manner.frequency is not None:
-        raise RequestError(f"{entry.action.id}: is not a cue, so --stance and --frequency do not"
-                           " apply (mimegen list cues)")
+        raise _no_cue(entry.action.id, replace(manner, intensity=None))
     if style is not None:
         style_named(style)
     return face_take(entry, seed, style, manner.intensity)
@@ -132,11 +131,20 @@ def usual_left_out(file: Path, manner: CueManner) -> CueManner:
         return manner
     score = read_score_once(file)
     if manner != AS_WRITTEN and not score.stances:
-        raise RequestError(f"{score.action}: is not a cue, so --stance, --intensity and --frequency"
-                           " do not apply (mimegen list cues)")
+        raise _no_cue(score.action, manner)
     in_manner(read_score_once(file, manner.stance), manner)
     return CueManner(manner.stance if manner.stance != (*score.stances, None)[0] else None,
                      manner.intensity if manner.intensity != 1 else None, manner.frequency)
+
+
+def _no_cue(action: str, manner: CueManner) -> RequestError:
+    """Return the error for a manner given with an action that is not a cue."""
+    options = listed(tuple(f"--{name}" for name in manner.given))
+    emotion = ("" if manner.intensity is None
+               else "; with --emotion NAME, --intensity is the emotion's")
+    return RequestError(f"{action}: is not a cue, so {options}"
+                        f" {'do' if len(manner.given) > 1 else 'does'} not apply (cues: mimegen"
+                        f" list cues{emotion})")
 
 
 def can_mirror(take: LibraryTake) -> bool:

@@ -48,13 +48,25 @@ def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
 
 def _library_takes(catalogue: Catalogue, actions: str, request: RenderRequest) -> SeededTakes:
     """Return every combination of take, manner and face overlay of the actions."""
+    entries = entries_of(catalogue, actions)
+    if request.emotion is not None and request.intensity is not None:
+        _refuse_sized_cue(entries)
     takes = [request.altering.take(library_take(entry, name, request.seed[0], request.style,
                                                 manner, request.gait, request.hand), overlay)
-             for entry in entries_of(catalogue, actions)
+             for entry in entries
              for name in (list(entry.takes) if request.take == "all" else [request.take])
              for manner in _manners(entry.take(name), request)
              for overlay in overlays_of(catalogue, request)]
     return SeededTakes(tuple(dict.fromkeys(takes)), request.seed)
+
+
+def _refuse_sized_cue(entries: Sequence[Entry]) -> None:
+    """Raise RequestError for a cue: an intensity beside an emotion could be either's."""
+    cue = next((entry.action.id for entry in entries if entry.action.cue is not None), None)
+    if cue is not None:
+        raise RequestError(f"--intensity could be that of the cue {cue} or of the --emotion; leave"
+                           " out --intensity (both are then at 1), or leave out --emotion to set"
+                           " the cue's")
 
 
 def _scene_takes(catalogue: Catalogue, scenes: str, request: RenderRequest) -> SeededTakes:

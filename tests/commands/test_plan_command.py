@@ -28,6 +28,7 @@ from mimegen.plan.variants import parse_variants
 from mimegen.production import paces
 from mimegen.production.estimate import at_least_s
 from mimegen.production.progress import roughly
+from mimegen.production.sizes import Sum
 from mimegen.request import RenderRequest
 from mimegen.request.openjd import job_template
 from mimegen.request.planfile import PlanFile, numbers_of
@@ -119,6 +120,49 @@ def test_sizes_that_one_device_measured_hold_for_another(tmp_path: Path) -> None
     there, elsewhere = told(*wanted, "cpu"), told(*wanted, "optix")
     assert elsewhere["hours"] is None and there["hours"] > 0
     assert elsewhere["storage_gb"] == there["storage_gb"] > 0
+
+
+def timed(*seconds: float) -> paces.RenderPace:
+    """Return the pace of drafts after jobs that took so many seconds for each frame."""
+    config = read_config(Catalogue.with_libraries(()).file("config", "draft"))
+    for each in seconds:
+        job = paces.PaceMeasurement(config, "opengl")
+        job.encoded.add(100, 100 * each, 1000)
+        rendered = Sum()
+        rendered.add(100, 100 * each, 1000)
+        job.keep(rendered)
+    known = paces.known_pace(config, "opengl")
+    assert known is not None
+    return known
+
+
+def test_a_busy_hour_does_not_change_the_pace(tmp_path: Path) -> None:
+    assert timed(0.04, 0.5).seconds_per_frame == pytest.approx(0.04)
+    text = planned_text("--config", "draft", "--out", tmp_path / "out")
+    assert "; 0.04 to 0.5 s a frame in the last 2 runs: a busy machine is slower), and" in text
+    pace = timed(0.05, 0.04, 0.06, 0.045, 0.7)
+    assert pace.seconds_per_frame == pace.encoding_seconds_per_frame == pytest.approx(0.05)
+    assert len(pace.jobs) == paces.CALIBRATION.kept_jobs
+
+
+def test_like_paces_are_not_told_one_by_one(tmp_path: Path) -> None:
+    timed(0.04, 0.06)
+    assert "busy" not in planned_text("--config", "draft", "--out", tmp_path / "out")
+
+
+def test_paces_of_older_versions_are_read_and_count_as_one_job() -> None:
+    timed(0.04)
+    known = json.loads(paces._file().read_text())
+    for pace in known.values():
+        del pace["jobs"], pace["encoding_jobs"]
+    paces._file().write_text(json.dumps(known))
+    assert timed(0.5).jobs == pytest.approx([0.04, 0.5])
+
+
+def test_a_plan_says_what_all_plates_take(tmp_path: Path) -> None:
+    text = invoked("plan", "--action", "basketball", "--variants", "base+aligned@0,base+aligned@90",
+                   "--config", "draft", "--out", tmp_path / "out").stdout
+    assert "up to 2 background plates of sets, not in that time: 6 s to 2 min of one" in text
 
 
 @pytest.mark.slow

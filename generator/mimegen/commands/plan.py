@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,10 @@ from mimegen.store.store import Store
 TEMPLATES = (".json", ".yaml", ".yml")
 # In seconds. Longer times are printed in hours.
 LONG_S = 6000.0
+# Paces of the last jobs are shown if they differ by more than this factor.
+MUCH = 2.0
+# What a background plate of a set takes one worker, from draft to large pictures, in seconds.
+PLATE_S = (3.0, 60.0)
 
 
 @click.command("plan", cls=Grouped, headings=under(under(
@@ -138,11 +142,13 @@ def _text(cost: dict[str, Any]) -> str:
         worker = {"OpenGL": "worker"}.get(cost["hours_of"], cost["hours_of"])
         lines.append(f"time     {about}{_span(cost['hours'])} of one {worker} to render"
                      f"{_on(cost)} ({_three(cost['seconds_per_frame'])} s a frame, as timed on"
-                     f" this machine), and {_span(cost['encoding_cpu_core_hours'])} of a CPU core"
+                     f" this machine{_spread(cost['seconds_per_frame_of_jobs'])}), and"
+                     f" {_span(cost['encoding_cpu_core_hours'])} of a CPU core"
                      f" to encode; {_divided(cost)}")
     if cost["plates"]:
+        least, most = (roughly(cost["plates"] * each) for each in PLATE_S)
         lines.append(f"plates   up to {cost['plates']} background plates of sets, not in that time:"
-                     " some seconds to a minute each")
+                     f" {least} to {most} of one worker for all of them")
     lines.append(f"storage  about {_three(cost['storage_gb'])} GB more")
     if "passes" in cost:
         lines.append("passes   " + "; ".join(
@@ -183,6 +189,14 @@ def _divided(cost: dict[str, Any]) -> str:
         return "divide by the number of workers for the time it takes"
     hours = (cost["hours"] + cost["encoding_cpu_core_hours"]) / cost["workers"]
     return f"about {_span(hours)} with {cost['workers']} workers"
+
+
+def _spread(seconds: Sequence[float]) -> str:
+    """Return the range of the last jobs' seconds a frame if they differ much."""
+    if not seconds or max(seconds) <= MUCH * min(seconds):
+        return ""
+    return (f"; {min(seconds):.1g} to {max(seconds):.1g} s a frame in the last {len(seconds)} runs:"
+            " a busy machine is slower")
 
 
 def _span(hours: float) -> str:

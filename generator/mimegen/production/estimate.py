@@ -67,6 +67,7 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
         "frames_are_exact": not count.shots_unknown,
         "config": config.name, "device": device, "store": str(store.root),
         "seconds_per_frame": pace and pace.seconds_per_frame,
+        "seconds_per_frame_of_jobs": list(pace.jobs) if pace else [],
         "hours": _hours(left, pace.seconds_per_frame if pace else None),
         "hours_of": {"cpu": "CPU core", "opengl": "OpenGL"}.get(device, "GPU"),
         "cpu_core_hours": None if pace else _cpu_hours(left, config),

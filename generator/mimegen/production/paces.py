@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from statistics import median_low
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,10 @@ class Calibration:
     frames: int = 8
     # Stop measuring once the frames have taken this many seconds in total.
     long_enough_s: float = 60.0
-    # A job that rendered at least this many frames replaces the stored pace.
+    # A job that rendered at least this many frames counts for the stored pace.
     enough_learned: int = 24
+    # Number of last jobs whose paces are kept; the stored pace is their median.
+    kept_jobs: int = 5
 
 
 CALIBRATION = Calibration()
@@ -51,7 +54,11 @@ CALIBRATION = Calibration()
 
 @dataclass(frozen=True)
 class RenderPace:
-    """What a frame of a config takes: seconds on one core or GPU, and bytes."""
+    """What a frame of a config takes: seconds on one core or GPU, and bytes.
+
+    The seconds are medians of the last jobs', so that one job on a busy machine changes little.
+    ``jobs`` and ``encoding_jobs`` are the seconds per frame of each of these jobs, the latest last.
+    """
 
     config: str
     device: str
@@ -59,6 +66,24 @@ class RenderPace:
     encoding_seconds_per_frame: float
     bytes_per_frame: float
     clip_bytes_per_frame: float
+    jobs: tuple[float, ...] = ()
+    encoding_jobs: tuple[float, ...] = ()
+
+    def rendered_in(self, seconds: float) -> "RenderPace":
+        """Return the pace after another job, which rendered a frame in so many seconds."""
+        jobs = _with(self.jobs, self.seconds_per_frame, seconds)
+        return replace(self, seconds_per_frame=median_low(jobs), jobs=jobs)
+
+    def encoded_in(self, seconds: float) -> "RenderPace":
+        """Return the pace after another job, which encoded a frame in so many seconds."""
+        jobs = _with(self.encoding_jobs, self.encoding_seconds_per_frame, seconds)
+        return replace(self, encoding_seconds_per_frame=median_low(jobs), encoding_jobs=jobs)
+
+
+def _with(jobs: Sequence[float], known: float, seconds: float) -> tuple[float, ...]:
+    """Return the last jobs' seconds with another's; older files have only ``known``."""
+    before = tuple(jobs) or ((known,) if known else ())
+    return (*before, seconds)[-CALIBRATION.kept_jobs:]
 
 
 def known_pace(config: RenderConfig, device: str) -> RenderPace | None:
@@ -104,11 +129,11 @@ class PaceMeasurement:
             return
         pace = known_pace(self.config, self.device) or RenderPace(
             self.config.name, self.device, 0.0, 0.0, 0.0, 0.0)
-        pace = replace(pace, seconds_per_frame=rendered.mean_seconds)
+        pace = pace.rendered_in(rendered.mean_seconds)
         if self.stored.pictures:
             pace = replace(pace, bytes_per_frame=self.stored.mean_bytes)
         if self.encoded.pictures:
-            pace = replace(pace, encoding_seconds_per_frame=self.encoded.mean_seconds,
+            pace = replace(pace.encoded_in(self.encoded.mean_seconds),
                            clip_bytes_per_frame=self.encoded.mean_bytes)
         # Without a writable cache, nothing is kept.
         with suppress(RequestError, OSError):

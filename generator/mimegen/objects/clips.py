@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from mimegen.base.arrays import ByteArray
+from mimegen.base.arrays import ByteArray, FloatArray
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.compositing.decode import clip_pictures, read_clip, read_pictures
@@ -73,6 +73,31 @@ class Clip:
         """Return the arrays of ``keypoints.npz``, as docs/guide/passes.md describes them."""
         with np.load(self.ground_truth("keypoints") / "keypoints.npz") as arrays:
             return dict(arrays)
+
+    def depth(self, frame: int) -> FloatArray:
+        """Return a frame's depth (height, width): metres along the camera's axis.
+
+        It is infinite where unknown. Raises RequestError without the pass, or for no such frame.
+        """
+        from OpenEXR import File
+
+        file = self._truth_file("depth", frame, ".exr")
+        return np.asarray(File(str(file)).channels()["Z"].pixels, dtype=float)
+
+    def mask(self, frame: int) -> ByteArray:
+        """Return a frame's labels (height, width): 0 background, 1 and 2 performers, 255 shadow.
+
+        Raises RequestError without the pass, or for no such frame.
+        """
+        with Image.open(self._truth_file("mask", frame, ".png")) as picture:
+            return np.asarray(picture, dtype=np.uint8)
+
+    def _truth_file(self, kind: str, frame: int, suffix: str) -> Path:
+        file = self.ground_truth(kind) / f"{frame:06d}{suffix}"
+        if not 0 <= frame < self.row.frames or not file.is_file():
+            raise RequestError(f"{self.row.sample_id}: no frame {frame} of {kind} (frames: 0 to"
+                               f" {self.row.frames - 1}); mimegen verify OUT finds missing files")
+        return file
 
     def show(self) -> Image.Image:
         """Return the middle frame."""

@@ -15,7 +15,7 @@ from click.exceptions import NoArgsIsHelpError
 
 from mimegen import __version__
 from mimegen.base.early import INTERRUPTED, STOPPED
-from mimegen.base.errors import near_misses
+from mimegen.base.errors import did_you_mean, near_misses
 from mimegen.base.interrupts import forget_interrupt
 from mimegen.commands.streams import end_unread, nobody_reads
 
@@ -49,6 +49,8 @@ COMMANDS = {
     "verify": "mimegen.commands.verify",
     "work": "mimegen.commands.work",
 }
+# Options of some commands that others call by another name.
+CALLED_ELSEWHERE = {"--affect": "--style"}
 
 
 class _WrongWords(click.UsageError):
@@ -90,12 +92,21 @@ def _in_one_line(group: click.Context | None = None) -> Iterator[None]:
 
 def _usage_message(problem: click.UsageError) -> str:
     """Say what is wrong; of one word that is none of a few, which of them is like it."""
+    if isinstance(problem, click.NoSuchOption) and _takes(problem.ctx, problem.option_name):
+        return (f"No such option '{problem.option_name}'"
+                f"{did_you_mean([CALLED_ELSEWHERE[problem.option_name]])}")
     option = problem.param if isinstance(problem, click.BadParameter) else None
     wrong = problem.message.split("'")[1:2]
     if option is None or not wrong or not isinstance(option.type, click.Choice):
         return problem.format_message()
     return click.BadParameter(f"no '{wrong[0]}'{near_misses(wrong[0], option.type.choices)}",
                               problem.ctx, option).format_message()
+
+
+def _takes(context: click.Context | None, option: str) -> bool:
+    """Return whether a command has the option of ``CALLED_ELSEWHERE`` for one that it lacks."""
+    return context is not None and any(
+        CALLED_ELSEWHERE.get(option) in one.opts for one in context.command.params)
 
 
 def _explained(name: str) -> str:

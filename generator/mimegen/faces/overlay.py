@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mimegen.base.easing import ramp
-from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
 from mimegen.faces.capture import Captured, read_captured
 from mimegen.faces.gaze import CAMERA, known_gaze
@@ -22,6 +22,7 @@ from mimegen.faces.words import (
     emotions,
     in_units,
     known_word,
+    like_emotion,
     summed,
     words,
 )
@@ -64,7 +65,7 @@ class FaceOverlay:
         assert self.say is None or self.speech
         if self.emotion is not None and self.emotion not in emotions():
             raise RequestError(f"--emotion: no emotion '{self.emotion}'"
-                               f"{near_misses(self.emotion, emotions())}")
+                               f"{like_emotion(self.emotion)}")
 
     @cached_property
     def captured(self) -> Captured | None:

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field, RootModel
 
 from mimegen.base.easing import ramp
-from mimegen.base.errors import near_misses
+from mimegen.base.errors import did_you_mean, near_misses
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml_once
 from mimegen.motion.quaternions import FloatArray
@@ -187,6 +187,13 @@ def arkit() -> Arkit:
 def emotions() -> Mapping[str, Emotion]:
     """Return the contents of rigs/faces/emotions.yaml."""
     return read_yaml_once(data_file("rigs/faces/emotions.yaml"), RootModel[dict[str, Emotion]]).root
+
+
+def like_emotion(word: str) -> str:
+    """Return a hint at the emotion that an unknown word may mean, such as anger for angry."""
+    known = read_yaml_once(data_file("rigs/faces/emotion_words.yaml"), RootModel[dict[str, str]])
+    meant = known.root.get(word.strip().lower())
+    return did_you_mean([meant]) if meant else near_misses(word, emotions())
 
 
 def visemes() -> Mapping[str, dict[str, float]]:

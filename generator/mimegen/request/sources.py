@@ -89,7 +89,16 @@ def entries_of(catalogue: Catalogue, actions: str) -> list[Entry]:
         return list(catalogue.cues.values())
     if actions.strip() == "directed":
         return list(catalogue.directed.values())
-    return [entry for name in actions.split(",") for entry in _entries(catalogue, name.strip())]
+    found: list[Entry] = []
+    wrong: list[str] = []
+    for name in actions.split(","):
+        try:
+            found += _entries(catalogue, name.strip())
+        except RequestError as problem:
+            wrong.append(str(problem))
+    if wrong:
+        raise RequestError("; ".join(dict.fromkeys(wrong)))
+    return found
 
 
 def _entries(catalogue: Catalogue, name: str) -> list[Entry]:

@@ -227,6 +227,8 @@ def test_samples_are_committed_to_and_repeatable(
         assert "possible clips: " in done.output and " of 3 takes, because" in done.output
         assert verify_all(spec.with_name("COMMITMENT.json"), spec) == 3
         assert str(spec.with_name("COMMITMENT.nonce")) in done.output
+        line, = (one for one in done.output.splitlines() if one.startswith("commitment"))
+        assert f"{spec.name} and COMMITMENT.nonce, which stay secret until then" in line
     assert specs[0].read_bytes() == specs[1].read_bytes()
     commitments = [spec.with_name("COMMITMENT.json").read_bytes() for spec in specs]
     assert commitments[0] != commitments[1], "the nonce is random"

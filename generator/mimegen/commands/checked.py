@@ -5,12 +5,22 @@ from pathlib import Path
 
 import click
 
+from mimegen.commands.common import warn
 from mimegen.manifest.checking import check_clips
 from mimegen.manifest.file import rows_of
+from mimegen.production.status import running_jobs
 
 no_verify_option = click.option(
     "--no-verify", "unchecked", is_flag=True,
     help="Skip the check that clips are complete and match their manifest rows.")
+
+
+def warn_if_rendering(out: Path, what: str) -> None:
+    """Print a warning if a job still adds clips to ``out``, so that ``what`` lacks them."""
+    for job in running_jobs(out)[:1]:
+        warn(f"{out}: a job still runs there (process {job.pid} on {job.host}), so {what} only the"
+             f" clips that are finished; see mimegen status {out}, and run this again when it has"
+             " ended")
 
 
 def check_samples(out: Path, samples: Collection[str] | None, unchecked: bool) -> None:
@@ -30,6 +40,8 @@ def check_source(source: Path, unchecked: bool) -> None:
     """
     folder = source if source.is_dir() else source.parent
     out = folder.parent if folder.name == "clips" else folder
+    if source.is_dir():
+        warn_if_rendering(out, "this shows")
     if unchecked:
         return
     rows = rows_of(out)

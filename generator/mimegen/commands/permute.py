@@ -145,10 +145,12 @@ def permute_command(
         drawn = _apart(drawing, drawn, given, frame_distance, out.with_name("frames"))
     target = write_commitment([one.content() for one in drawn], out)
     redrawn = sum(one.sub_seed > 0 for one in drawn)
+    nonce = target.with_suffix(".nonce")
     click.echo(f"resampled {redrawn} of {drawn_count} takes, because checks found faults in them\n"
                f"specification  {out} (keep it secret until you show the clips)\n"
-               f"commitment     {target} (publish it)\n"
-               f"secret nonce   {target.with_suffix('.nonce')} (keep it with {out.name})")
+               f"commitment     {target} (publish it now; to verify it later, others need"
+               f" {out.name} and {nonce.name}, which stay secret until then)\n"
+               f"secret nonce   {nonce} (keep it with {out.name})")
     if views := sum(one.view_redraws is not None for one in drawn):
         click.echo(f"resampled the view of {views} of {drawn_count} clips, because the first hardly"
                    " showed its background")

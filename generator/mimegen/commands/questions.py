@@ -11,7 +11,7 @@ from rich.table import Table
 
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
-from mimegen.commands.checked import no_verify_option
+from mimegen.commands.checked import no_verify_option, warn_if_rendering
 from mimegen.commands.common import (
     DONE,
     SOME_FAILED,
@@ -200,6 +200,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
         return _audit(audited, explains, as_json)
     refuse_given(("explains", "as_json"), "requires --audit FILE")
     assert out is not None
+    warn_if_rendering(out, "the questions are about")
     everything, pixels = _rows(out), parse_size(size)
     if not unchecked:
         check_clips(out, everything)

@@ -90,6 +90,12 @@ def is_written_to(out: Path) -> bool:
     return any(job.runs for job in jobs if job is not None)
 
 
+def running_jobs(out: Path) -> list[JobState]:
+    """Return the jobs that write to ``out`` now; none if it holds no journal."""
+    jobs = map(_job, sorted((out / STATUS).glob("*.jsonl")))
+    return [job for job in jobs if job is not None and job.runs]
+
+
 def _job(path: Path) -> JobState | None:
     """Return a journal's job; None if it holds none yet. Incomplete lines are ignored."""
     job = None

@@ -1,0 +1,58 @@
+"""Messages about wrong words lead to the right ones; warnings tell what is not finished."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import RootModel
+
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import read_yaml
+from mimegen.commands.checked import warn_if_rendering
+from mimegen.faces.words import emotions, like_emotion
+from mimegen.production.journal import Journal
+from mimegen.store.store import Store
+from running import invoked
+
+
+def refused(*words: object) -> str:
+    done = invoked(*words)
+    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1, done.stderr
+    return done.stderr
+
+
+def test_all_unknown_actions_are_told_at_once() -> None:
+    said = refused("plan", "--action", "boxing,jugling_balls,waltzx,basketbal", "--variants", "all")
+    assert "no action 'jugling_balls'" in said and "no action 'waltzx'" in said
+    assert "no action 'basketbal' (did you mean" in said and "'boxing'" not in said
+
+
+@pytest.mark.parametrize(("word", "meant"), [
+    ("angry", "anger"), ("Sad", "sadness"), ("afraid", "fear"), ("joyful", "joy")])
+def test_adjectives_of_emotions_lead_to_the_emotions(word: str, meant: str) -> None:
+    said = refused("plan", "--action", "boxing", "--variants", "all", "--emotion", word)
+    assert f"no emotion '{word}' (did you mean {meant}?)" in said
+
+
+def test_words_of_emotions_name_emotions() -> None:
+    words = read_yaml(data_file("rigs/faces/emotion_words.yaml"), RootModel[dict[str, str]]).root
+    assert set(words.values()) <= set(emotions()) and not set(words) & set(emotions())
+    assert like_emotion("suprise") == " (did you mean surprise?)"
+
+
+@pytest.mark.parametrize("command", ["render", "plan"])
+def test_affect_is_called_style_where_clips_are_rendered(command: str) -> None:
+    said = refused(command, "--action", "walk", "--affect", "sad")
+    assert "--style" in said and "--age" not in said
+    assert "--style" not in refused("verify", "out", "--affect", "sad")
+
+
+def test_a_job_that_still_runs_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store(tmp_path / "store")
+    with Journal(tmp_path, store, {"clips": 1, "shots": 1, "devices": []}):
+        warn_if_rendering(tmp_path, "the questions are about")
+        for command in ("questions", "contactsheet"):
+            assert "a job still runs there" in invoked(command, tmp_path).stderr
+    said = capsys.readouterr().err
+    assert "a job still runs there" in said and "the questions are about only" in said
+    warn_if_rendering(tmp_path, "the questions are about")
+    assert not capsys.readouterr().err

@@ -22,7 +22,7 @@ def question(number: int = 0, **more: Any) -> Question:
 
 
 @pytest.mark.parametrize(("more", "accuracy", "where"), [
-    ({}, 0.996, "expected: MIME"),
+    ({}, 0.996, "expected from other clips: MIME"),
     ({"format": "3afc", "variant": "upright", "people": 2}, 0.935, "social"),
     ({"format": "3afc", "variant": "pointlight@0"}, 0.9333, "one person"),
     # What was found with figures on blank, or with upright dots, is no expectation of others.
@@ -31,7 +31,7 @@ def question(number: int = 0, **more: Any) -> Question:
     ({"format": "3afc", "variant": "pointlight:inverted@0"}, None, UNKNOWN),
     ({"format": "3afc", "variant": "scrambled"}, None, UNKNOWN),
     ({"format": "cue", "condition": "video", "variant": "inverted"}, None, UNKNOWN),
-    ({"format": "probe", "asks": "turn"}, 0.952, "expected: TOMATO"),
+    ({"format": "probe", "asks": "turn"}, 0.952, "expected from other clips: TOMATO"),
     ({"format": "probe", "asks": "turn", "prompting": "open"}, None, UNKNOWN),
     ({"control": "frame"}, None, UNKNOWN), ({"asks": "intention"}, None, UNKNOWN),
     ({"format": "number"}, None, UNKNOWN), ({"format": "match"}, None, UNKNOWN),

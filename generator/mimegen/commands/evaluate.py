@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,13 @@ from mimegen.commands.tables import wide_console
 from mimegen.commands.terms import EVALUATION, HINT, explain
 from mimegen.evaluation.answers import PEOPLE, read_answers
 from mimegen.evaluation.contrasts import CONTRASTS, read_as, too_few
-from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL, ONE_ACTION
+from mimegen.evaluation.differences import (
+    LEAST_ACTIONS,
+    LEVEL,
+    NO_INTERVAL,
+    ONE_ACTION,
+    power_sentence,
+)
 from mimegen.evaluation.judge import Judge, checked_url
 from mimegen.evaluation.question import Question, questions_in, read_questions, well_formed
 from mimegen.evaluation.raters import people_report, read_people, read_scores
@@ -166,8 +172,8 @@ def _show_kind(console: Console, one: dict[str, Any]) -> None:
         console.print(line, markup=False)
     _show_groups(console, one)
     console.print(_shares("variant", one["variants"], one))
-    if cast := _cast(one["variants"]):
-        console.print(cast, markup=False)
+    for note in _cast(one):
+        console.print(note, markup=False)
     if len(one["actions"]) == 1:
         console.print(f"({ONE_ACTION})", markup=False)
     for heading, part in PARTS.items():
@@ -240,12 +246,16 @@ def _shares(heading: str, parts: dict[str, Any], one: dict[str, Any]) -> Table:
     return table
 
 
-def _cast(variants: Mapping[str, Any]) -> str:
-    """Return which characters MIME's words ``base`` and ``adversarial`` mean, if they occur."""
-    names = {name.partition("+")[0] for name in variants}
+def _cast(one: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which characters MIME's words ``base`` and ``adversarial`` mean, if they occur."""
+    names = {name.partition("+")[0] for name in one["variants"]}
     said = [f"{word} is {who}" for word, who in (
         ("base", "the man, or --character"), ("adversarial", "the spacesuit")) if word in names]
-    return f"({'; '.join(said)})" if said else ""
+    if said:
+        yield f"({'; '.join(said)})"
+    if one["of_two"] and names & {"woman", "adversarial"}:
+        yield (f"({counted(one['of_two'], 'answer')} about two people: there, woman means that the"
+               " man and the woman swap roles, and adversarial that both wear the spacesuit)")
 
 
 def _not_compared(one: dict[str, Any]) -> str:
@@ -278,20 +288,24 @@ def _show_compared(console: Console, compared: list[dict[str, Any]]) -> None:
         console.print(_differences("models", [(f"{row['second']} instead of {row['first']}", row)
                                               for row in rows]))
         _show_few(console, rows)
+        for row in rows:
+            if row["p_holm"] >= 1 - LEVEL and (power := power_sentence(row)):
+                console.print(f"{row['second']} instead of {row['first']}: {power}", markup=False)
 
 
 def _differences(heading: str, named: list[tuple[str, dict[str, Any]]]) -> Table:
     """Return a table of differences between two accuracies."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(heading)
-    for heading in ("from", "to", "difference", "95 %", "pairs", "lost", "gained", "p after Holm"):
+    for heading in ("from", "to", "difference", "95 %", "pairs", "lost", "gained", "test",
+                    "p after Holm"):
         table.add_column(heading, justify="right")
     for name, row in named:
         span = _points(row["interval"]) if row["interval"] else "no interval"
         first, second = row["accuracies"]
         table.add_row(name, f"{first:.1%}", f"{second:.1%}",
                       f"{100 * row['difference']:+.1f} points", span, str(row["pairs"]),
-                      str(row["lost"]), str(row["gained"]), f"{row['p_holm']:.3g}")
+                      str(row["lost"]), str(row["gained"]), row["test"], f"{row['p_holm']:.3g}")
     return table
 
 

@@ -401,10 +401,11 @@ def _audit(file: Path, explains: bool, as_json: bool) -> int:
             "shown": [asdict(one) for one in shown]}, indent=1, ensure_ascii=False))
         return SOME_FAILED if found.name == LEAKS else DONE
     console = wide_console()
-    console.print(_table("without video", tested))
+    judged = found.name != TOO_FEW
+    console.print(_table("without video", tested, judged))
     if shown:
         console.print(_table("from the background's name (intended by the experiment, not a"
-                             " fault)", shown))
+                             " fault)", shown, judged))
     if own:
         console.print(_own_labels(own), markup=False)
     console.print(f"{file}: {counted(tested[0].questions, 'question')}, {found.sentence}",
@@ -422,12 +423,16 @@ def _own_labels(own: OwnLabels) -> str:
             f" is right in {own.guessed:.1%}, by chance in {own.chance:.1%}")
 
 
-def _table(title: str, findings: Sequence[RuleFinding]) -> Table:
+def _table(title: str, findings: Sequence[RuleFinding], judged: bool) -> Table:
+    """Return a table of rules; with too few questions to judge, without intervals and p."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(title)
     for heading in ("right", "95 %", "chance", "p after Holm"):
         table.add_column(heading, justify="right")
     for one in findings:
+        if not judged:
+            table.add_row(one.rule, f"{one.accuracy:.1%}", "", f"{one.chance:.1%}", "")
+            continue
         p = "" if one.p_holm is None else "< 0.001" if one.p_holm < 0.001 else f"{one.p_holm:.3f}"
         table.add_row(one.rule, f"{one.accuracy:.1%}", f"{one.low:.1%} to {one.high:.1%}",
                       f"{one.chance:.1%}", p)

@@ -59,6 +59,8 @@ EVALUATION = {
     "difference": "'to' minus 'from', in percentage points.",
     "lost": "pairs that are right in 'from' only.",
     "gained": "pairs that are right in 'to' only.",
+    "test": "McNemar's exact test, if each pair is simply right or wrong and actions rarely have"
+            " several; else the t test over actions.",
     "p after Holm": "probability of such a difference if the variants were equally hard (the models"
                     " equally good), corrected for the number of comparisons.",
     "chance": "accuracy of guessing; none if there are no options.",

@@ -3,11 +3,14 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from mimegen.base.arrays import FloatArray
+from mimegen.base.grid import on_grid
 from mimegen.evaluation.contamination.fall import ExposureArms, Fall
 from mimegen.evaluation.statistics import (
     ALIKE,
@@ -25,7 +28,10 @@ SharePair = tuple[str, float, float]
 # 0.0625. An interval from t, or from answers assumed independent, would claim more.
 LEAST_ACTIONS = 6
 LEVEL = 0.95
-MCNEMAR = "McNemar"
+MCNEMAR, T_TEST = "McNemar", "t over actions"
+# The power for which detectable differences are given, and the difference that designs are for.
+POWER = 0.8
+TEN_POINTS = 0.1
 # Most pairs per action with which McNemar's test keeps its level (at most 4.5 % false alarms in
 # 2,000 studies of 12 to 72 actions); MIME's own set has 1.07. With twenty pairs of each of eight
 # actions it gives 23 % where the effect differs between actions by 1 logit, 38 % by 2.
@@ -51,28 +57,61 @@ class AnswerPair:
 def difference(pairs: Sequence[AnswerPair], *name: str) -> dict[str, Any]:
     """Return the second accuracy minus the first over ``pairs``, as JSON content.
 
-    ``interval`` is from t over actions (from independent answers if actions do not vary), and
-    ``bootstrap`` is the BCa interval, seeded by ``name``; both are None with too few actions. ``p``
-    is from McNemar's exact test if all shares are 0 or 1 and actions rarely have several pairs.
-    Otherwise it is from the t test over actions, which matches ``interval``.
+    ``p`` is from McNemar's exact test if all shares are 0 or 1 and actions rarely have several
+    pairs; otherwise it is from the t test over actions. ``interval`` is from t over actions (from
+    independent answers if actions do not vary), and ``bootstrap`` is the BCa interval, seeded by
+    ``name``. Both are None with too few actions, and extend to 0 if McNemar's test does not reject
+    0. ``detectable`` is the true difference that the t test would find with 80 % power on as many
+    actions, and ``actions_for_ten`` the number of actions, with as many answers each, at which that
+    is ten points; both are None if the actions do not vary.
     """
     lost = sum(one.first > one.second for one in pairs)
     gained = sum(one.second > one.first for one in pairs)
     # The second minus the first.
     shares: list[SharePair] = [(one.action, one.second, one.first) for one in pairs]
-    interval, actions = difference_interval(shares), len({one.action for one in pairs})
+    actions = len({one.action for one in pairs})
     # McNemar counts pairs, so each half must be right or wrong; people's halves can be shares. It
     # also assumes independent pairs, which pairs of the same action are not.
     is_exact = all(one.single for one in pairs) and len(pairs) <= MAX_PAIRS * actions
+    p = McNemar(len(pairs), lost, gained).p if is_exact else difference_p(shares)
+    interval, bootstrap = difference_interval(shares), _bootstrap(shares, *name)
+    if is_exact and p >= 1 - LEVEL:
+        # With few pairs that differ, t and the bootstrap exclude 0 where an exact test does not.
+        interval, bootstrap = _with_zero(interval), _with_zero(bootstrap)
     return {"pairs": len(pairs), "actions": actions,
             "accuracies": [float(np.mean([getattr(one, half) for one in pairs]))
                            for half in ("first", "second")],
             "lost": lost, "gained": gained,
             "difference": float(np.mean([one.second - one.first for one in pairs])),
-            "interval": None if interval is None else [*interval],
-            "bootstrap": _bootstrap(shares, *name),
-            "test": MCNEMAR if is_exact else "t over actions",
-            "p": McNemar(len(pairs), lost, gained).p if is_exact else difference_p(shares)}
+            "interval": interval and [*interval], "bootstrap": bootstrap and [*bootstrap],
+            "test": MCNEMAR if is_exact else T_TEST, "p": p, **_power(shares)}
+
+
+def _with_zero(interval: Interval | None) -> Interval | None:
+    """Return an interval extended to contain 0."""
+    return interval and (min(interval[0], 0.0), max(interval[1], 0.0))
+
+
+def _power(shares: Sequence[SharePair]) -> dict[str, Any]:
+    """Return ``detectable`` and ``actions_for_ten``; see ``difference``."""
+    estimate = _estimated(shares) if has_interval(shares) else None
+    if not isinstance(estimate, Estimate):
+        return {"detectable": None, "actions_for_ten": None}
+    actions = len({action for action, *_ in shares})
+    reach = float(stats.t.ppf((1 + LEVEL) / 2, estimate.df) + stats.t.ppf(POWER, estimate.df))
+    spread = estimate.se * np.sqrt(actions)
+    normal = float(stats.norm.ppf((1 + LEVEL) / 2) + stats.norm.ppf(POWER))
+    needed = ceil(float(on_grid(np.array((normal * spread / TEN_POINTS) ** 2))))
+    return {"detectable": min(reach * estimate.se, 1.0), "actions_for_ten": needed}
+
+
+def power_sentence(found: dict[str, Any]) -> str:
+    """Return which differences a comparison can find; empty if unknown."""
+    if found["detectable"] is None:
+        return ""
+    return (f"with these {found['actions']} actions, a true difference of"
+            f" {100 * found['detectable']:.0f} points is found with {POWER:.0%} power; ten points"
+            f" need about {found['actions_for_ten']} actions with as many answers each")
 
 
 def with_holm(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -81,11 +120,8 @@ def with_holm(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [one | {"p_holm": p} for one, p in zip(found, adjusted, strict=True)]
 
 
-def _bootstrap(shares: Sequence[SharePair], *name: str) -> list[float] | None:
-    if not has_interval(shares):
-        return None
-    found = cluster_bootstrap(*by_action(shares), LEVEL, *name)
-    return None if found is None else [*found]
+def _bootstrap(shares: Sequence[SharePair], *name: str) -> Interval | None:
+    return cluster_bootstrap(*by_action(shares), LEVEL, *name) if has_interval(shares) else None
 
 
 def by_action(pairs: Sequence[SharePair]) -> tuple[FloatArray, FloatArray]:

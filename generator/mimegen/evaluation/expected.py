@@ -85,4 +85,5 @@ def human_share(questions: Sequence[Question], scored: Sequence[ScoredAnswer] = 
     if len(found) != 1 or not questions:
         return {"accuracy": None, "of": "answers", "source": UNKNOWN}
     one, = found.values()
-    return {"accuracy": one.accuracy, "of": one.of, "source": f"expected: {one.source}"}
+    return {"accuracy": one.accuracy, "of": one.of,
+            "source": f"expected from other clips: {one.source}"}

@@ -184,6 +184,18 @@ def _same(pairs: Sequence[Pair], seed: int, sampling: FrameSampling | None, samp
         "question_id": content_key("pair", question.question_id)[:16]}) for question in asked]
 
 
+def action_clusters(scored: Sequence[ScoredAnswer]) -> list[str]:
+    """Return the action by which each answer is clustered, the same for both halves of a pair.
+
+    Halves of a pair may have different actions, such as two steps in either order.
+    """
+    of_pair: dict[str, str] = {}
+    for one in scored:
+        if (pair := one.question.pair) is not None:
+            of_pair[pair] = min(of_pair.get(pair, one.question.action), one.question.action)
+    return [of_pair.get(str(one.question.pair), one.question.action) for one in scored]
+
+
 def both_right(scored: Sequence[ScoredAnswer]) -> list[tuple[str, bool, float, str | None]]:
     """Return the pairs of which a model, or one rater, answered both halves.
 

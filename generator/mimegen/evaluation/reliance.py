@@ -16,11 +16,13 @@ import numpy as np
 from mimegen.base.counted import counted
 from mimegen.evaluation.controls import BACKGROUND, DOTS, FRAME, PERSON, REVERSED, SHUFFLED, TEXT
 from mimegen.evaluation.differences import (
+    LEVEL,
+    MCNEMAR,
     NO_INTERVAL,
+    AnswerPair,
     SharePair,
+    difference,
     difference_interval,
-    difference_p,
-    has_interval,
 )
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import ScoredAnswer
@@ -134,16 +136,17 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
         # Skip performances with more clips on one background: the extra clips have no counterpart.
         if aligned and len(aligned) == len(misaligned):
             shares[action, performed].append((_mean_right(aligned), _mean_right(misaligned)))
-    pairs: list[SharePair] = [(action, *np.mean(shares[action, performed], axis=0).tolist())
-                              for action, performed in sorted(shares)]
+    pairs = [AnswerPair(action, *np.mean(shares[action, performed], axis=0)[::-1].tolist())
+             for action, performed in sorted(shares)]
     if not pairs:
         return None
-    fitting, misleading = _means(pairs)
+    found = difference(pairs, "background")
+    misleading, fitting = found["accuracies"]
     accuracy = (fitting + misleading) / 2
+    known = found["interval"] is not None or found["test"] == MCNEMAR
     return {"performances": len(pairs), "aligned": fitting, "misaligned": misleading,
-            "difference": fitting - misleading,
-            "interval": _listed(pairs),
-            "p": difference_p(pairs) if has_interval(pairs) else None,
+            "difference": found["difference"], "interval": found["interval"],
+            "test": found["test"], "p": found["p"] if known else None,
             "share_of_accuracy": (fitting - misleading) / accuracy if accuracy else None}
 
 
@@ -165,8 +168,20 @@ def _of_background(found: Table) -> str:
     return (f"In {counted(found['performances'], 'performance')} shown on both, accuracy is"
             f" {found['misaligned']:.1%} on misleading backgrounds and {found['aligned']:.1%} on"
             f" fitting ones: a difference of {_points(found['difference'])}{_span(found)}."
-            + ("" if found["p"] is None else f" By t over actions, p = {found['p']:.2g}; it is not"
-               " among the comparisons that Holm's method corrects."))
+            + _verdict(found))
+
+
+def _verdict(found: Table) -> str:
+    """Return whether the answers rely on the background, with p; empty with too few actions."""
+    if found["p"] is None:
+        return ""
+    tested = (f"({found['test']}: p = {found['p']:.2g}, not among the comparisons that Holm's"
+              " method corrects)")
+    if found["p"] < 1 - LEVEL:
+        return f" The answers rely on the background {tested}."
+    largest = max(map(abs, found["interval"])) if found["interval"] else None
+    return f" Whether the answers rely on the background is undecided {tested}" + (
+        "." if largest is None else f"; up to {100 * largest:.1f} points are not excluded.")
 
 
 def _points(difference: float) -> str:
@@ -180,19 +195,24 @@ def _span(found: Table) -> str:
     return f" (95 %: {100 * interval[0]:+.1f} to {100 * interval[1]:+.1f})"
 
 
-def _sentence(start: str, middle: str) -> Callable[[Table], str]:
+def _sentence(start: str, middle: str, needed: str | None = None) -> Callable[[Table], str]:
+    """Return how a control is worded; ``needed`` is what questions need if it is less accurate."""
     def sentence(found: Table) -> str:
+        shown = found["interval"] is not None and found["interval"][0] > 0
         return (f"{start} it is right in {found['accuracy']:.1%}, {middle} in {found['full']:.1%}:"
-                f" a difference of {_points(found['difference'])}{_span(found)}.")
+                f" a difference of {_points(found['difference'])}{_span(found)}."
+                + ("" if needed is None or shown else
+                   f" This does not show that the questions need {needed}."))
 
     return sentence
 
 
 _MEANINGS: dict[str, Callable[[Table], str]] = {
-    TEXT: _sentence("Without the video", "with it"),
-    FRAME: _sentence("From a single frame", "from all frames"),
-    SHUFFLED: _sentence("With frames in random order", "in the right order"),
-    REVERSED: _sentence("With frames in reversed order", "in the right order"),
+    TEXT: _sentence("Without the video", "with it", "the video"),
+    FRAME: _sentence("From a single frame", "from all frames", "more than one frame"),
+    SHUFFLED: _sentence("With frames in random order", "in the right order", "the order of frames"),
+    REVERSED: _sentence("With frames in reversed order", "in the right order",
+                        "the direction of time"),
     BACKGROUND: _sentence("From the background without the person", "from the whole clip"),
     PERSON: _sentence("From the person on a blank background", "on the clip's own background"),
     DOTS: _sentence("From the movement as dots", "from the whole clip"),

@@ -11,9 +11,10 @@ from scipy import stats
 from mimegen.base.seeds import generator
 from mimegen.evaluation.answers import PEOPLE
 from mimegen.evaluation.contrasts import contrasts
+from mimegen.evaluation.controls import FRAME
 from mimegen.evaluation.differences import LEAST_ACTIONS
 from mimegen.evaluation.expected import human_share
-from mimegen.evaluation.pairs import both_right
+from mimegen.evaluation.pairs import action_clusters, both_right
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import RULES, STRICT
 from mimegen.evaluation.reliance import reliance
@@ -58,6 +59,7 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
         "model": model, "format": format_, "asks": asks, "prompting": prompting,
         "asked": len(same), "human": human_share(same, by_people), **share(scored, *kind),
         "variants": _by_variant(kind, scored, by_people),
+        "of_two": sum((one.question.people or 1) == 2 for one in scored),
         "contrasts": contrasts(scored),
         "groups": parted(scored, lambda one: str(one.question.semantic_group), *kind),
         "actions": parted(scored, lambda one: one.question.action, *kind),
@@ -78,7 +80,9 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
         found["validity"] = validity(scored)
     if pairs := paired(scored, *kind):
         found["pairs"] = pairs
-    elif whole := whole_groups(scored, *kind):
+    elif all(one.question.control != FRAME for one in scored) and (
+            whole := whole_groups(scored, *kind)):
+        # Single frames of a clip are not variants of it.
         found["whole"] = whole
     return found
 
@@ -138,7 +142,9 @@ def share(scored: Sequence[ScoredAnswer], *name: str) -> Table:
     actions and raters. ``bootstrap`` resamples actions (BCa; None if all are alike, and for
     people). ``name`` seeds the resampling.
     """
-    return {**_clustered([(one.question.action, one.right, one.rater) for one in scored], *name),
+    clusters = action_clusters(scored)
+    return {**_clustered([(cluster, one.right, one.rater) for cluster, one in
+                          zip(clusters, scored, strict=True)], *name),
             "unparsed": sum(one.chosen is None for one in scored) / len(scored),
             "chance": _chance(scored)}
 

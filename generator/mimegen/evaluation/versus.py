@@ -2,15 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 from mimegen.evaluation.answers import PEOPLE
 from mimegen.evaluation.differences import AnswerPair, difference, with_holm
+from mimegen.evaluation.pairs import action_clusters
 from mimegen.evaluation.scoring import ScoredAnswer, share_right
 
-# A question's answers by model.
-_ByModel = dict[str, list[ScoredAnswer]]
+
+@dataclass
+class _Asked:
+    """A question's action and its answers by model."""
+
+    action: str = ""
+    answers: dict[str, list[ScoredAnswer]] = field(default_factory=lambda: defaultdict(list))
 
 
 def models_compared(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
@@ -20,19 +27,19 @@ def models_compared(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
     fields are those of ``differences.difference``. ``p_holm`` is corrected for the number of pairs
     of models within a kind of question. People are left out: many of them answer a question.
     """
-    kinds: dict[tuple[str, str, str], dict[str, _ByModel]] = defaultdict(
-        lambda: defaultdict(lambda: defaultdict(list)))
-    for one in scored:
+    kinds: dict[tuple[str, str, str], dict[str, _Asked]] = defaultdict(lambda: defaultdict(_Asked))
+    for one, action in zip(scored, action_clusters(scored), strict=True):
         if one.model != PEOPLE:
-            question = one.question
-            kinds[question.question_type][question.question_id][one.model].append(one)
+            asked = kinds[one.question.question_type][one.question.question_id]
+            asked.action = action
+            asked.answers[one.model].append(one)
     return [row for kind in sorted(kinds) for row in _compared(kind, [*kinds[kind].values()])]
 
 
-def _compared(kind: tuple[str, str, str], questions: Sequence[_ByModel]) -> list[dict[str, Any]]:
+def _compared(kind: tuple[str, str, str], questions: Sequence[_Asked]) -> list[dict[str, Any]]:
     """Return the differences between each two models that answered questions of one kind."""
     format_, asks, prompting = kind
-    models = sorted({model for one in questions for model in one})
+    models = sorted({model for one in questions for model in one.answers})
     return with_holm([
         {"format": format_, "asks": asks, "prompting": prompting, "first": first, "second": second,
          **difference(pairs, *kind, first, second)}
@@ -40,8 +47,8 @@ def _compared(kind: tuple[str, str, str], questions: Sequence[_ByModel]) -> list
         if (pairs := _pairs(questions, first, second))])
 
 
-def _pairs(questions: Sequence[_ByModel], first: str, second: str) -> list[AnswerPair]:
+def _pairs(questions: Sequence[_Asked], first: str, second: str) -> list[AnswerPair]:
     """Return both models' shares of right answers to each question that both answered."""
-    return [AnswerPair(one[first][0].question.action, share_right(one[first]),
-                       share_right(one[second]))
-            for one in questions if first in one and second in one]
+    return [AnswerPair(one.action, share_right(one.answers[first]),
+                       share_right(one.answers[second]))
+            for one in questions if first in one.answers and second in one.answers]

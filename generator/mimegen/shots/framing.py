@@ -101,14 +101,14 @@ def _target(scene: tuple[Performance, ...], framed: FramedCamera, size: tuple[in
         # Only as much nearer as a face in place allows, so that one that moves stays in view.
         distance -= (1 - FACE_NEARER) * needed
     step = NEAR_STEP_M if framed.head_only or framed.hand_room_m is not None else DISTANCE_STEP_M
-    return middle, height, float(np.ceil(on_grid(distance) / step) * step)
+    return middle, height, float(np.ceil(on_grid(np.array(distance)) / step) * step)
 
 
 def _in_place(points: FloatArray) -> FloatArray:
     """Return the points (F, P, 3) of all frames, each frame moved to the origin in X Y, (N, 3)."""
     flat = points[..., :2]
     middles = (flat.min(axis=1, keepdims=True) + flat.max(axis=1, keepdims=True)) / 2
-    return np.concatenate([flat - middles, points[..., 2:]], axis=-1).reshape(-1, 3)
+    return np.asarray(np.concatenate([flat - middles, points[..., 2:]], axis=-1).reshape(-1, 3))
 
 
 def _camera(position: FloatArray, rotation: FloatArray, lens_mm: float,

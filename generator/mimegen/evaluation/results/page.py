@@ -11,7 +11,7 @@ from mimegen.base.counted import counted
 from mimegen.base.files import publish
 from mimegen.base.names import path_name
 from mimegen.evaluation.contrasts import read_as, too_few
-from mimegen.evaluation.differences import NO_INTERVAL, ONE_ACTION
+from mimegen.evaluation.differences import LEVEL, NO_INTERVAL, ONE_ACTION, power_sentence
 from mimegen.evaluation.expected import UNKNOWN
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
@@ -274,13 +274,15 @@ def _compared(content: Table) -> PageSection:
             for one in content["compared"]]
     if not rows:
         return PageSection("", {})
-    few = too_few(content["compared"])
+    few = [sentence.rstrip(".") for sentence in [too_few(content["compared"])] if sentence]
+    few += [f"{one['second']} minus {one['first']}: {power}" for one in content["compared"]
+            if one["p_holm"] >= 1 - LEVEL and (power := power_sentence(one))]
     return PageSection(
         "<h2>Models on the same questions</h2><p>Each row is one model's accuracy minus another's,"
         " over the questions that both answered. Lost: only the model that is subtracted is right."
         " Gained: only the other model is right.</p>"
         + _filled(("Questions", "Asks", "Prompting", "Models", *DIFFERENCE_HEADS), rows)
-        + (f"<p>{escape(few)}</p>" if few else ""), {})
+        + "".join(f"<p>{escape(sentence)}.</p>" for sentence in few), {})
 
 
 def _validity(kinds: Sequence[Table]) -> str:

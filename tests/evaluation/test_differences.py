@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from mimegen.base.arrays import FloatArray
 from mimegen.evaluation.differences import (
     LEVEL,
     MCNEMAR,
@@ -61,7 +62,7 @@ def test_the_detectable_difference_is_found_in_four_of_five_studies() -> None:
     assert "30 actions" in power_sentence(found) and "16 points" in power_sentence(found)
 
 
-def _of_spread(values: np.ndarray, spread: float) -> np.ndarray:
+def _of_spread(values: FloatArray, spread: float) -> FloatArray:
     """Return values with mean 0 and exactly this standard deviation."""
     return np.asarray((values - values.mean()) / values.std(ddof=1) * spread)
 

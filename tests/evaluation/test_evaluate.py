@@ -366,6 +366,15 @@ def test_two_models_are_compared_on_the_questions_that_both_answered(capsys, tmp
     assert "Models on the same questions" in page and "b minus [a]" in page
 
 
+def test_variants_of_two_people_are_said_to_swap_them(capsys):
+    questions = [one.model_copy(update={"people": 2}) for one in
+                 asked("mc", ("base+blank@0", "woman+blank@0"))]
+    scored = score([told(one, True) for one in questions], "wordllama")
+    _show(report(scored, questions) | {"people": None})
+    assert f"({len(questions)} answers about two people: there, woman means that the man and the" \
+        " woman swap roles" in " ".join(capsys.readouterr().out.split())
+
+
 def test_models_are_compared_within_a_kind_of_question_and_by_action():
     """Twenty questions of each of eight actions: the second model fails in two actions alone."""
     scored = [ScoredAnswer(pair_of(action, number, True, True)[0].question, model, "a",

@@ -83,7 +83,9 @@ def write_figure(path: Path, bones: Mapping[str, Bone] = BONES, things: Sequence
 
 class _Buffer:
     def __init__(self) -> None:
-        self.data, self.views, self.accessors = bytearray(), [], []
+        self.data = bytearray()
+        self.views: list[dict[str, Any]] = []
+        self.accessors: list[dict[str, Any]] = []
 
     def add(self, values: np.ndarray[Any, Any], kind: str, width: str) -> int:
         self.views.append({"buffer": 0, "byteOffset": len(self.data),

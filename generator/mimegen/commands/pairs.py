@@ -13,6 +13,7 @@ from mimegen.library.entry import Entry
 from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.factors import FACTORS, Factor, parse_factors
 from mimegen.plan.permute.pairs import pairs_of
+from mimegen.production.ticking import ticking
 from mimegen.request.sources import entries_of
 
 # Most pairs of each factor.
@@ -60,10 +61,11 @@ def pairs_command(factors: str, count: int, seed: int, actions: str, fixes: tupl
     click.echo(f"sampling {counted(count, 'pair')} for each of {counted(len(chosen), 'factor')};"
                " checking a take for the first time takes a few seconds", err=True)
     for factor in chosen:
-        halves = pairs_of(catalogue, _entries(catalogue, actions, factor), factor, fixes, count,
-                          seed)
-        click.echo(f"{factor.name}: {counted(len(halves) // 2, 'pair')} ({factor.about})")
-        made += halves
+        drawn = pairs_of(catalogue, _entries(catalogue, actions, factor), factor, fixes, count,
+                         seed)
+        pairs = list(ticking(drawn, count, f"{factor.name}: sampled {{}} pairs"))
+        click.echo(f"{factor.name}: {counted(len(pairs), 'pair')} ({factor.about})")
+        made += [half for pair in pairs for half in pair]
     target = write_commitment([one.content() for one in made], out)
     click.echo(f"specification  {out}\ncommitment     {target}\nnext           mimegen render"
                f" --permutations {out} --out DIR")

@@ -44,6 +44,7 @@ from mimegen.plan.plan import Plan
 from mimegen.production.frame_check import FrameCheck
 from mimegen.production.progress import Reporter
 from mimegen.production.render import render
+from mimegen.production.ticking import ticking
 from mimegen.request.farms import farm_of
 from mimegen.request.sources import entries_of
 from mimegen.shots.config import read_config
@@ -139,8 +140,9 @@ def permute_command(
     drawn_count = _count(drawing.design, drawing.space, count)
     click.echo(f"sampling {counted(drawn_count, 'clip')}; checking a take for the first time takes"
                " a few seconds")
-    look_ahead(drawing, drawing_of, drawn_count)
-    drawn = list(drawing.declarations(drawn_count))
+    look_ahead(drawing, drawing_of, drawn_count,
+               partial(ticking, what="checked the takes of {} clips"))
+    drawn = list(ticking(drawing.declarations(drawn_count), drawn_count, "sampled {} clips"))
     if given:
         drawn = _apart(drawing, drawn, given, frame_distance, out.with_name("frames"))
     target = write_commitment([one.content() for one in drawn], out)

@@ -2,13 +2,14 @@
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import active_children, get_context
 from pathlib import Path
+from typing import TypeAlias
 
 from threadpoolctl import threadpool_limits
 
@@ -23,6 +24,8 @@ from mimegen.plan.permute.good_takes import GoodTakes
 MIN_PER_PROCESS = 4
 TOGETHER = 2  # numbers that a process gets at a time
 _own: list[Drawing] = []
+# What checking the takes of a number has found, by the takes' keys.
+Known: TypeAlias = dict[str, list[str]]
 
 
 class _UnknownError(Exception):
@@ -36,11 +39,17 @@ class _OnlyKnown(GoodTakes):
         return self.known[key]
 
 
-def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], count: int) -> None:
+def _untold(found: Iterable[Known], total: int) -> Iterable[Known]:
+    return found
+
+
+def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], count: int,
+               tell: Callable[[Iterable[Known], int], Iterable[Known]] = _untold) -> None:
     """Check, in parallel, all takes that drawing the first ``count`` numbers needs.
 
-    Every process makes its own ``drawing`` by ``drawing_of``. Numbers that cannot be drawn, and
-    those that killed processes did not finish, are left for the drawing itself.
+    ``tell`` is given what each of the numbers yields, and how many there are. Every process makes
+    its own ``drawing`` by ``drawing_of``. Numbers that cannot be drawn, and those that killed
+    processes did not finish, are left for the drawing itself.
     """
     good = drawing.good
     numbers = [number for number in range(count) if not _is_known(drawing, number)]
@@ -55,7 +64,7 @@ def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], cou
         with uninterrupted():
             found = pool.map(_known_of, numbers, chunksize=TOGETHER)
         with suppress(BrokenProcessPool):
-            for known in found:
+            for known in tell(found, len(numbers)):
                 good.known.update(known)
     except KeyboardInterrupt:
         # Otherwise each process would finish checking its take first.

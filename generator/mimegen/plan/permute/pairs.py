@@ -117,8 +117,9 @@ class PairDrawing:
 
 
 def pairs_of(catalogue: Catalogue, entries: Sequence[Entry], factor: Factor,
-             fixes: Sequence[str], count: int, seed: int) -> list[Declaration]:
-    """Return the halves of ``count`` pairs of a factor, the halves of a pair side by side.
+             fixes: Sequence[str], count: int, seed: int
+             ) -> Iterator[tuple[Declaration, Declaration]]:
+    """Yield ``count`` pairs of a factor, as they are drawn.
 
     Raises RequestError if no take of the actions suits the factor, and as ``Space.of``.
     """
@@ -130,8 +131,7 @@ def pairs_of(catalogue: Catalogue, entries: Sequence[Entry], factor: Factor,
     freedom = Freedom.of(",".join(sorted(DRAWN - _names(fixes))), fixes)
     space = Space.of(catalogue, suited, freedom, SeenRows(catalogue))
     drawing = Drawing(space, design_of(RANDOM, space, seed), seed, GoodTakes.of_user())
-    pairs = PairDrawing(catalogue, drawing, factor, seed).pairs(count)
-    return [half for pair in pairs for half in pair]
+    yield from PairDrawing(catalogue, drawing, factor, seed).pairs(count)
 
 
 def _names(fixes: Sequence[str]) -> set[str]:

@@ -450,6 +450,14 @@ def test_sampled_clips_are_compared_with_plain_ones_in_all_that_was_sampled(
                        "light_elevation"}
 
 
+def test_arms_without_a_manifest_are_not_called_balanced(run: Run, tmp_path: Path) -> None:
+    seen, unseen = an_arm("seen", 0.8), an_arm("unseen", 0.8)
+    said = "the manifest of {} clips is missing (--manifest DIR)"
+    assert said.format("seen and unseen") in run(seen=seen, unseen=unseen).output
+    folder = manifest(tmp_path / "out", [*seen, *unseen])
+    assert "is missing" not in run("--manifest", folder, seen=seen, unseen=unseen).output
+
+
 def test_arms_that_were_asked_otherwise_are_warned_of(run: Run) -> None:
     seen = [row | {"format": "mc", "prompting": "zero-shot", "wrong": ["x", "y"]}
             for row in an_arm("seen", 0.7)]

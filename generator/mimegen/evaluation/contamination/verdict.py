@@ -279,6 +279,11 @@ def _arm_warnings(seen: StudyArm, unseen: StudyArm, common: Sequence[str],
         alone = {row.action or "" for row in here.rows} - {row.action or "" for row in there.rows}
         if alone:
             lines.append(f"actions in {here.name} clips alone: {_some(sorted(alone))}")
+    unknown = [arm.name for arm in (seen, unseen) if arm.samples() - {*arm.clips}]
+    if unknown:
+        lines.append(f"the manifest of {' and '.join(unknown)} clips is missing (--manifest DIR),"
+                     " so it was not checked that both arms show alike people, views and"
+                     " backgrounds, nor that no clip is in both under another name")
     lines += [f"the arms differ in {factor.factor}: {factor.seen} in seen clips, {factor.unseen} in"
              " unseen ones" for factor in balance if not factor.balanced]
     return lines

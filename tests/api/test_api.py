@@ -136,6 +136,11 @@ def test_a_take_is_saved_on_its_own_skeleton(samples: Path, tmp_path: Path) -> N
     assert np.allclose(again.positions(), walk.positions(), atol=1e-3)
 
 
+def test_a_characters_file_may_be_a_path(tmp_path: Path, boxing: mg.Take) -> None:
+    with pytest.raises(mg.RequestError, match="nobody.glb"):
+        boxing.on(tmp_path / "nobody.glb")
+
+
 @pytest.mark.slow
 def test_two_performers(tmp_path: Path) -> None:
     greeting = mg.take("shake_hands")

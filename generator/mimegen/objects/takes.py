@@ -117,7 +117,7 @@ class Take:
         return np.array(self.motion(performer).global_pose.positions)
 
     @within_libraries
-    def on(self, character: str, partner: str | None = None) -> RetargetedTake:
+    def on(self, character: str | Path, partner: str | Path | None = None) -> RetargetedTake:
         """Retarget the take onto a character.
 
         ``character`` and ``partner`` are a name, a rigged file's path or ``random:SEED``; without
@@ -125,8 +125,9 @@ class Take:
         RequestError for an unknown character, or for a partner of a take of one.
         """
         if partner is not None and self.performers == 1:
-            raise RequestError(f"partner={partner!r}: {self.name} has one performer")
-        names = (character, partner or partner_of(character))[:self.performers]
+            raise RequestError(f"partner={str(partner)!r}: {self.name} has one performer")
+        first = str(character)
+        names = (first, str(partner or partner_of(first)))[:self.performers]
         members = tuple(cast_member(self._catalogue, name) for name in names)
         return RetargetedTake(Casting(self._take, members), self.fps, self._catalogue)
 

@@ -137,7 +137,7 @@ def test_a_take_is_saved_on_its_own_skeleton(samples: Path, tmp_path: Path) -> N
 
 
 def test_a_characters_file_may_be_a_path(tmp_path: Path, boxing: mg.Take) -> None:
-    with pytest.raises(mg.RequestError, match="nobody.glb"):
+    with pytest.raises(mg.RequestError, match=r"nobody\.glb"):
         boxing.on(tmp_path / "nobody.glb")
 
 

@@ -91,7 +91,7 @@ def test_a_timeline_that_does_not_fit_fails_clips_before_a_frame_is_drawn(
     plan = make_plan(catalogue, [take], parse_variants("base+blank@0", set(), set()),
                      read_config(catalogue.file("config", "draft")), "opengl")
     [part] = plan.castings()
-    _, failed = casting_tasks(part, Store(tmp_path / "store"), set())
+    [failed] = casting_tasks(part, Store(tmp_path / "store"), set())
     assert isinstance(failed, CastingFailed) and "1 to 99 s is not a valid span" in failed.why
 
 

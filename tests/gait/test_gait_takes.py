@@ -1,5 +1,6 @@
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,6 +52,28 @@ def test_what_was_asked_is_in_names_keys_and_rows():
     assert plain.key != happy.key and "happy_2" in happy.version
     assert happy.facts()["gait"]["happy"] == 2.0 and happy.facts()["motion_kind"] == "gait"
     assert altered(happy, 1.5, True).key != happy.key
+
+
+@pytest.mark.parametrize("speed", [0.9, 1.2, 1.3])
+def test_rows_of_a_loop_have_the_cadence_of_its_frames(speed):
+    take = replace(gait("walk", speed=speed, treadmill=True, cycles=2.0), loop=3, loop_fps=60.0)
+    [(motion, _)] = take.sources(60.0)
+    said, steps = take.facts()["gait"], 4
+    assert said["cadence"] == pytest.approx(steps / (motion.frames / 60.0 / 60.0), abs=1e-3)
+    assert said["step_length"] == pytest.approx(60 * speed / said["cadence"], abs=1e-4)
+
+
+@pytest.mark.parametrize("who", ["man", "woman"])
+def test_rows_have_the_speed_of_the_body_that_walks(who):
+    casting = Casting(gait("walk", speed=1.2), (cast_member(CATALOGUE, who),))
+    [performance] = casting.perform(60.0)
+    motion, said = performance.motion, casting.gait_facts()["gait"]
+    hips = motion.global_pose.positions[:, 0]
+    shown = np.linalg.norm((hips[-1] - hips[0])[:2]) / (motion.frames - 1) * motion.fps
+    assert shown == pytest.approx(said["speed"], rel=0.02)
+    assert said["speed"] == pytest.approx(1.2 * said["body_scale"], abs=1e-3)
+    assert said["asked"] == {"speed": 1.2} and abs(said["body_scale"] - 1) < 0.12
+    assert said["cadence"] == casting.take.facts()["gait"]["cadence"]
 
 
 @pytest.mark.parametrize("tempo", [1.0, 1.5])

@@ -145,6 +145,17 @@ def shown_in_psychopy(folder: Path, fake: Path, *arguments: str) -> dict[str, st
     return dict(zip(shown, done.stdout.splitlines(), strict=True))
 
 
+def test_dots_are_drawn_for_the_screen_that_the_set_is_for(script: SimpleNamespace, tmp_path: Path
+                                                           ) -> None:
+    """57 cm from pixels of 0.25 mm, a degree has 39.8 pixels; dots of 0.5 degrees have 19.9."""
+    invoke("pointlight", "--walker", "--distance", "57", "--pixel-pitch", "0.25", "--dot-diameter",
+           "0.5deg", "--size", "128x128", "--fps", "12", "--formats", "none", "--out", tmp_path)
+    [file] = tmp_path.glob("walk*.csv")
+    per_degree = 57 * 2 * np.tan(np.radians(0.5)) / 0.025
+    assert script.read_dots(file, None)[0][:, 2] == pytest.approx(per_degree / 2, rel=1e-3)
+    assert script.read_dots(file, 60.0)[0][:, 2] == pytest.approx(30.0)
+
+
 def test_the_script_draws_dots_in_their_colors_and_sizes(tmp_path: Path) -> None:
     done = invoke("pointlight", "--action", "boxing", "--conditions",
                   "upright,polarity=dark,contrast=0.3,color=#ff0000", "--fps", "2",

@@ -419,7 +419,8 @@ class _Motions:
         """Return a walker in whole cycles of the display's frames; other takes are unchanged."""
         if not self.walker or not isinstance(take, GaitTake):
             return take
-        return replace(take, loop=round(source_fps(display) / display.fps))
+        rate = source_fps(display)
+        return replace(take, loop=round(rate / display.fps), loop_fps=rate)
 
 
 def _user_take(catalogue: Catalogue, file: Path, partner: Path | None,

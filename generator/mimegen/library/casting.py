@@ -28,6 +28,8 @@ from mimegen.library.cast import (
     seen,
     seen_key,
 )
+from mimegen.library.gait_shown import gait_on_body
+from mimegen.library.gait_take import GaitTake
 from mimegen.library.keys import face_code, fault_code, performance_code, watching_code
 from mimegen.library.reversing import reversed_scene
 from mimegen.library.take import LibraryTake, Source
@@ -221,6 +223,12 @@ class Casting:
     def facts(self) -> dict[str, Any]:
         """Return the manifest's fields for the casting."""
         return {**self.take.facts(), **self.cast_facts(), **self._partner_facts()}
+
+    def gait_facts(self) -> dict[str, Any]:
+        """Return the manifest's fields for a gait on its performer; empty for other takes."""
+        if not isinstance(self.take, GaitTake):
+            return {}
+        return gait_on_body(self.take, body_of(self.members[0], None))
 
     def cast_facts(self) -> dict[str, Any]:
         """Return the manifest's fields for who performs."""

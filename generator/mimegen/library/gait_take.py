@@ -56,13 +56,14 @@ class GaitFile(Strict):
 class GaitTake(TakeDescription):
     """A walk; ``asked`` are the options that the user gave, by name.
 
-    If ``loop`` is above 0, the take consists of whole cycles and has a multiple of ``loop`` frames;
-    its last frame leads into the first.
+    If ``loop`` is above 0, the take consists of whole cycles and has a multiple of ``loop`` frames
+    at ``loop_fps``; its last frame leads into the first.
     """
 
     seed: int
     asked: tuple[tuple[str, float | str | bool], ...] = ()
     loop: int = 0
+    loop_fps: float = 0.0
 
     @property
     def style(self) -> str | None:
@@ -171,12 +172,15 @@ class GaitTake(TakeDescription):
         """Return the motion at ``fps``."""
         rate = fps / self.tempo
         if self.loop:
-            each = pace_of(self.walker).stride_s * rate / self.loop
-            motion = walk_loop(self.walker, rate, max(round(each), 1) * self.loop,
+            motion = walk_loop(self.walker, rate, self._loop_frames(rate),
                                max(round(self.path.cycles), 1), self.treadmill, self.direction_deg)
         else:
             motion = walk_along(self.walker, rate, self.path, self.direction_deg, self.treadmill)
         return ((at_rate(motion, fps), None),)
+
+    def _loop_frames(self, rate: float) -> int:
+        """Return the frames of each cycle of a loop, a multiple of ``loop``."""
+        return max(round(pace_of(self.walker).stride_s * rate / self.loop), 1) * self.loop
 
     def frames(self, fps: float) -> int:
         """Return the number of frames at a rate; the walk is computed, which is quick."""
@@ -185,10 +189,18 @@ class GaitTake(TakeDescription):
     def facts(self) -> dict[str, Any]:
         """Return the manifest's fields for the take."""
         path = {one.name: getattr(self.path, one.name) for one in fields(self.path)}
-        gait = {**self.walker.facts(), **path, "treadmill": self.treadmill,
+        gait = {**self.walker.facts(), **self._loop_facts(), **path, "treadmill": self.treadmill,
                 "direction_deg": self.direction_deg}
         return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": "gait",
                 "gait": {**gait, **self._altered(gait), "asked": dict(self.asked)}}
+
+    def _loop_facts(self) -> dict[str, Any]:
+        """Return the cadence and step length of a loop, whose cycles are rounded to frames."""
+        if not self.loop:
+            return {}
+        rate = self.loop_fps / self.tempo
+        rounded = pace_of(self.walker).lasting(self._loop_frames(rate) / rate).facts()
+        return {name: rounded[name] for name in ("cadence", "step_length")}
 
     def _altered(self, gait: Mapping[str, Any]) -> dict[str, Any]:
         """Return the facts of a gait that differ at this take's tempo and in the mirror."""

@@ -75,7 +75,9 @@ class StimulusFacts(RowPart):
         None, description="how many times a cue's movement is made; null for the score's own")
     gait: dict[str, Any] | None = Field(
         None, description="walker, manner and direction of a gait as shown, at the row's tempo and"
-                          " mirrored if it is, and the options given (asked); null for other takes")
+                          " mirrored if it is, and the options given (asked). On a character, speed"
+                          " and step_length are scaled to its legs by body_scale; cycles of a loop"
+                          " are rounded to frames. Null for other takes")
     hand_action: dict[str, Any] | None = Field(
         None, description="hand, size, tempo and posture of a hand action, as its seed drew them;"
                           " null for other takes")

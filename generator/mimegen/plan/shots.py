@@ -10,6 +10,7 @@ from mimegen.characters.character import Performance
 from mimegen.characters.expression import has_face
 from mimegen.library.cast import InLights
 from mimegen.library.casting import Casting
+from mimegen.library.gait_shown import gait_on_body
 from mimegen.manifest.timeline import PARTNER, PERFORMER
 from mimegen.plan.keys import (
     drawn_shot_code,
@@ -104,6 +105,7 @@ class Shot:
         performance = scene[0]
         return cast(ShotFacts, {
             **self.casting.facts(),
+            **gait_on_body(self.casting.take, performance.character),
             "angle": int(self.angle) if self.angle.is_integer() else self.angle,
             "frames": performance.motion.frames,
             "fps": self.config.fps,

@@ -54,20 +54,22 @@ def order_of(trials: list[Trial], repeats: int, seed: str) -> list[Trial]:
     return [trial for _ in range(repeats) for trial in drawn.sample(trials, len(trials))]
 
 
-def read_dots(file: Path, pixels_per_degree: float) -> list[np.ndarray[Any, Any]]:
+def read_dots(file: Path, pixels_per_degree: float | None) -> list[np.ndarray[Any, Any]]:
     """Return each frame's visible dots (N, 7): x, y and diameter in pixels, opacity, and color.
 
-    The origin is the centre of the picture; Y points up. Colors are PsychoPy's, from -1 to 1.
+    ``pixels_per_degree`` is the screen's; None for the screen that the display was made for. The
+    origin is the centre of the picture; Y points up. Colors are PsychoPy's, from -1 to 1.
     """
     with file.open(newline="", encoding="utf-8") as opened:
         rows = list(csv.DictReader(opened))
+    degree = pixels_per_degree or float(rows[0]["diameter_px"]) / float(rows[0]["diameter_deg"])
     count = 1 + max(int(row["frame"]) for row in rows)
     frames: list[list[list[float]]] = [[] for _ in range(count)]
     for row in rows:
         if row["visible"] == "1":
             frames[int(row["frame"])].append([
-                float(row["x_deg"]) * pixels_per_degree, float(row["y_deg"]) * pixels_per_degree,
-                float(row["diameter_deg"]) * pixels_per_degree, float(row["strength"]),
+                float(row["x_deg"]) * degree, float(row["y_deg"]) * degree,
+                float(row["diameter_deg"]) * degree, float(row["strength"]),
                 *color_of(row["color"])])
     return [np.array(frame, float).reshape(-1, 7) for frame in frames]
 
@@ -136,7 +138,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1, help="times that each display is shown")
     parser.add_argument("--trials", type=int, help="stop after so many trials")
     parser.add_argument("--seed", default="0")
-    parser.add_argument("--pixels-per-degree", type=float, default=40.0)
+    parser.add_argument("--pixels-per-degree", type=float, help="pixels per degree of your screen"
+                        " (default: of the screen that the displays were made for)")
     parser.add_argument("--windowed", action="store_true", help="do not fill the screen")
     parser.add_argument("--simulate", action="store_true", help="answer without a person")
     given = parser.parse_args()

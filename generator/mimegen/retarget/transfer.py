@@ -78,9 +78,8 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
     known = [(rounded(motion), roles or find_roles(motion.skeleton, file="the motion").joints)
              for motion, roles in sources]
     goals = [_roles_of(character) for character in characters]
-    own = [leg_length(character.skeleton, _numbered(character.skeleton, goal))
-           / leg_length(motion.skeleton, _numbered(motion.skeleton, roles))
-           for (motion, roles), character, goal in zip(known, characters, goals, strict=True)]
+    own = [leg_scale(motion.skeleton, roles, character)
+           for (motion, roles), character in zip(known, characters, strict=True)]
     # The geometric mean: for a tall and a short person, the scene is as much too large for the one
     # as it is too small for the other.
     scale = float(np.exp(np.mean(np.log(own))))
@@ -97,6 +96,16 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
               for (motion, roles), performance, goal, size
               in zip(known, done, goals, own, strict=True)]
     return tuple(_with_helpers_turned(person.performance) for person in meeting(people, scale))
+
+
+def leg_scale(skeleton: Skeleton, roles: Mapping[str, str] | None, character: Character) -> float:
+    """Return how many times as long as a motion's legs a character's are.
+
+    Horizontal paths are scaled by this. ``roles`` are as in `retarget`.
+    """
+    roles = roles or find_roles(skeleton, file="the motion").joints
+    own = leg_length(character.skeleton, _numbered(character.skeleton, _roles_of(character)))
+    return own / leg_length(skeleton, _numbered(skeleton, roles))
 
 
 def _with_helpers_turned(performance: Performance) -> Performance:

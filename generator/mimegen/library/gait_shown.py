@@ -1,0 +1,22 @@
+"""The facts of a gait on the body that performs it."""
+
+from typing import Any
+
+from mimegen.characters.character import Character
+from mimegen.library.gait_take import TIMELINE_FPS, GaitTake
+from mimegen.library.take import LibraryTake
+from mimegen.retarget.transfer import leg_scale
+
+
+def gait_on_body(take: LibraryTake, character: Character) -> dict[str, Any]:
+    """Return ``gait`` of a take's facts for a character, whose legs scale speed and step length.
+
+    The cadence stays. Empty for takes that are no gait.
+    """
+    if not isinstance(take, GaitTake):
+        return {}
+    [(walker, _)] = take.sources(TIMELINE_FPS)
+    scale = leg_scale(walker.skeleton, None, character)
+    gait = take.facts()["gait"]
+    return {"gait": gait | {name: round(gait[name] * scale, 4) for name in ("speed", "step_length")}
+            | {"body_scale": round(scale, 4)}}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mimegen.commands.conditions import azimuths_of
+from mimegen.production.unequal_displays import span_of
 from running import invoke, rows_of
 
 SMALL = ("--size", "64x64", "--fps", 10, "--duration", 0.4)
@@ -25,13 +26,18 @@ def test_a_set_has_one_trial_list_and_one_mask_area(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     trials = trials_of(tmp_path)
     assert len(trials) == 2 * 3 * 3 and all((tmp_path / one["file"]).is_file() for one in trials)
-    assert {(one["action"], one["condition"], one["azimuth_deg"]) for one in trials} == {
+    assert {(one["action"], one["condition"], one["view_azimuth_deg"]) for one in trials} == {
         (action, condition, azimuth) for action in ("basketball_shot", "tennis_serve")
         for condition in ("upright", "inverted", "scrambled:polarity=dark")
         for azimuth in ("0.0", "90.0", "330.0")}
     assert {one["duration_s"] for one in trials} == {"0.4"} and {one["seed"] for one in trials} == {
         "0"}
     rows = rows_of(tmp_path)
+    assert "degrees from their front" not in done.stderr, "the sides were chosen"
+    listed = {row["file_name"]: row for row in rows}
+    for one in trials:
+        for name in ("azimuth_deg", "view_azimuth_deg", "figure_height_px"):
+            assert float(one[name]) == listed[one["file"]][name], name
     assert len({json.dumps(row["masks"][0]["area_px"]) for row in rows}) == 1
     assert {row["mask_dot_count"] for row in rows} == {20}
 
@@ -43,6 +49,34 @@ def test_a_later_call_adds_to_the_list_and_its_own_conditions_are_named(tmp_path
         assert done.exit_code == 0, done.output
     assert sorted(one["condition"] for one in trials_of(tmp_path)) == [
         "inverted:masked=5", "upright"]
+
+
+@pytest.mark.slow
+def test_figures_of_other_heights_and_sides_are_told(tmp_path: Path) -> None:
+    actions = ("pointlight", "--action", "boxing,basketball", "--formats", "none", *SMALL)
+    done = invoke(*actions, "--out", tmp_path / "unequal")
+    assert done.stderr.count("--figure-height draws") == done.stderr.count("--azimuth front") == 1
+    done = invoke(*actions, "--figure-height", "40px", "--azimuth", "front", "--out",
+                  tmp_path / "equal")
+    assert "--figure-height" not in done.stderr and "--azimuth" not in done.stderr
+    assert {(one["view_azimuth_deg"], one["figure_height_px"]) for one in
+            trials_of(tmp_path / "equal")} == {("0.0", "40.0")}
+
+
+def test_sides_and_heights_that_were_requested_are_not_told(tmp_path: Path) -> None:
+    for factor in ("direction=0,90", "azimuth=0,90", "figure_height=20px,40px"):
+        done = invoke("pointlight", "--walker", "--grid", factor, "--formats", "none", *SMALL,
+                      "--out", tmp_path / factor[:4])
+        assert done.exit_code == 0 and "of these displays" not in done.stderr, factor
+        assert "these displays show" not in done.stderr, factor
+
+
+@pytest.mark.parametrize(("angles", "arc"), [
+    ((350, 20), (-10, 20)), ((90,), (90, 90)), ((10, 170, 200), (10, 200)),
+    ((0, 360, -5), (-5, 0)), ((181, 200), (-179, -160))])
+def test_the_span_of_views_is_the_shortest_arc(angles: tuple[float, ...],
+                                               arc: tuple[float, float]) -> None:
+    assert span_of(angles) == arc
 
 
 @pytest.mark.parametrize(("words", "hint"), [

@@ -314,7 +314,7 @@ def test_sides_and_conditions_are_factors_however_they_are_asked_for(
     assert {(one["condition"], one["azimuth"]) for one in trials} == {
         (condition, side) for condition in ("upright", "inverted") for side in ("45", "90")}
     for one in trials:
-        assert float(one["azimuth_deg"]) == float(one["azimuth"])
+        assert float(one["view_azimuth_deg"]) == float(one["azimuth"])
         assert f"azimuth_{one['azimuth']}-" in one["file"]
     target = tmp_path / "questions.jsonl"
     done = invoke("questions", tmp_path, "--format", "factor", "--no-verify", "--out", target)

@@ -53,6 +53,7 @@ from mimegen.production.displays import (
     write_display,
 )
 from mimegen.production.trials import write_trials
+from mimegen.production.unequal_displays import height_warning, view_warning
 from mimegen.readers import ReadOptions, Trim
 from mimegen.readers.options import take_number
 from mimegen.request.render_request import GAIT
@@ -229,7 +230,7 @@ def pointlight_command(
         made.add(row.sample_id)
         _show(row)
     if not out.suffix:
-        _list_trials(out, None if grid is None else made)
+        _list_trials(out, None if grid is None else made, azimuths is not None)
     return DONE
 
 
@@ -247,14 +248,21 @@ def _formats(text: str, out: Path) -> Collection[str]:
     return names
 
 
-def _list_trials(out: Path, names: Collection[str] | None) -> None:
-    """Write the trial list of a folder; a grid's list contains only its own displays."""
+def _list_trials(out: Path, names: Collection[str] | None, sides_chosen: bool) -> None:
+    """Write the trial list of a folder; a grid's list contains only its own displays.
+
+    Warnings tell if its figures differ in height, or unless ``sides_chosen`` in the side shown.
+    """
     listed = write_trials(out, names)
     click.echo(f"trials     {listed.path}")
     if listed.left_out:
         others = counted(listed.left_out, "other display")
         click.echo(f"mimegen: {others} in {out} left out of {listed.path.name}, which lists this"
                    " grid alone", err=True)
+    for unequal in (height_warning(listed.rows),
+                    None if sides_chosen else view_warning(listed.rows)):
+        if unequal:
+            warn(unequal)
 
 
 def _wanted(grid: str | None, conditions: str | None, name: str,

@@ -20,8 +20,9 @@ import numpy as np
 
 FIXATION_S = 0.5  # seconds that the cross is shown before each display
 # Columns of trials.csv that describe a display; all others are factors.
-DESCRIBES = ("file", "action", "take", "seed", "azimuth_deg", "dots_seed", "duration_s", "fps",
-             "frames", "labels", "display_style", "background_color")
+DESCRIBES = ("file", "action", "take", "seed", "azimuth_deg", "view_azimuth_deg",
+             "figure_height_px", "dots_seed", "duration_s", "fps", "frames", "labels",
+             "display_style", "background_color")
 # Values are chosen with the keys 1 to 9.
 MAX_VALUES = 9
 ANSWERS = ("trial", "file", "factor", "shown", "answer", "right", "seconds")

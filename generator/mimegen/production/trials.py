@@ -17,16 +17,18 @@ TRIALS = "trials.csv"
 TRIALS_JSON = "trials.json"
 EXPERIMENT = "experiment.py"
 SCRIPT = "mimegen.production.psychopy_experiment"
-COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "dots_seed", "duration_s",
-           "fps", "frames", "labels", "display_style", "background_color")
+COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "view_azimuth_deg",
+           "figure_height_px", "dots_seed", "duration_s", "fps", "frames", "labels",
+           "display_style", "background_color")
 
 AZIMUTH = "azimuth"
 
 
 class TrialList(NamedTuple):
-    """The path of a trial list, and the number of displays in its folder that it omits."""
+    """The path and rows of a trial list, and the number of displays in its folder that it omits."""
 
     path: Path
+    rows: Sequence[Row]
     left_out: int
 
 
@@ -37,15 +39,15 @@ def write_trials(out: Path, names: Collection[str] | None = None) -> TrialList:
     in the manifest. If ``names`` is given, only the displays with these sample_ids become trials:
     those of one experiment. Walker options in which trials differ are columns too. PsychoPy reads
     the CSV; jsPsych and lab.js read the JSON. A PsychoPy experiment with these trials,
-    experiment.py, is written beside them. ``azimuth_deg`` is measured from the performer's front,
-    or from the stage's if that is unknown. Raises RequestError if the manifest cannot be read.
+    experiment.py, is written beside them. Columns mean what the manifest's fields of the same
+    names mean. Raises RequestError if the manifest cannot be read.
     """
     found = [row for row in rows_of(out) if row.condition is not None and row.window is None]
     rows = [row for row in found if names is None or row.sample_id in names]
     factors = _factors(rows)
     # Outside a grid, displays of a performance stay together, whatever side they are seen from.
     sorting = [name for name in factors if names is not None or name != AZIMUTH]
-    rows.sort(key=lambda row: [value_order(_requested(row).get(name)) for name in sorting])
+    rows.sort(key=lambda row: [value_order(requested(row).get(name)) for name in sorting])
     lines = [(*_line(row), *(_value(row, name) for name in factors)) for row in rows]
     packed = io.StringIO()
     table = csv.writer(packed, lineterminator="\n")
@@ -55,33 +57,32 @@ def write_trials(out: Path, names: Collection[str] | None = None) -> TrialList:
     listed = [dict(zip(COLUMNS + factors, line, strict=True)) for line in lines]
     publish(out / TRIALS_JSON, json.dumps(listed, indent=1).encode())
     publish(out / EXPERIMENT, source_file(SCRIPT).read_bytes())
-    return TrialList(out / TRIALS, len(found) - len(rows))
+    return TrialList(out / TRIALS, rows, len(found) - len(rows))
 
 
 def _factors(rows: Sequence[Row]) -> tuple[str, ...]:
     """Return a grid's factors, and the walker options in which the rows differ."""
     grid = dict.fromkeys(name for row in rows for name in row.grid or {} if name not in COLUMNS)
-    options = dict.fromkeys(name for row in rows for name in _requested(row)
+    options = dict.fromkeys(name for row in rows for name in requested(row)
                             if name not in grid and name not in COLUMNS)
     return (*grid, *(name for name in options
-                     if len({str(_requested(row).get(name)) for row in rows}) > 1))
+                     if len({str(requested(row).get(name)) for row in rows}) > 1))
 
 
-def _requested(row: Row) -> dict[str, Any]:
+def requested(row: Row) -> dict[str, Any]:
     """Return the walker options and grid values that were requested."""
     return dict((row.gait or {}).get("asked", {})) | (row.grid or {})
 
 
 def _line(row: Row) -> tuple[object, ...]:
-    azimuth = row.azimuth_deg if row.view_azimuth_deg is None else row.view_azimuth_deg
-    return (row.file_name, row.action, row.take, row.seed, row.condition, azimuth, row.dots_seed,
-            row.duration_s, row.fps, row.frames, "|".join(row.labels), row.display_style,
-            row.background_color)
+    return (row.file_name, row.action, row.take, row.seed, row.condition, row.azimuth_deg,
+            row.view_azimuth_deg, row.figure_height_px, row.dots_seed, row.duration_s, row.fps,
+            row.frames, "|".join(row.labels), row.display_style, row.background_color)
 
 
 def _value(row: Row, factor: str) -> object:
     """Return a factor's value as --grid writes it: truth values as yes or no, 2.0 as 2."""
-    value = _requested(row).get(factor)
+    value = requested(row).get(factor)
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return spelled(value) if isinstance(value, bool) else value

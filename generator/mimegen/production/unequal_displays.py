@@ -1,0 +1,63 @@
+"""Find out whether the displays of a set differ in size or view where nobody asked for it."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from mimegen.manifest.row import Row
+from mimegen.production.trials import AZIMUTH, requested
+
+MAX_HEIGHT_RATIO = 1.1
+MAX_VIEW_SPREAD_DEG = 10.0
+HEIGHT = "figure_height"
+DIRECTION = "direction"
+Span = tuple[float, float]
+
+
+def height_warning(rows: Sequence[Row]) -> str | None:
+    """Return a warning if figures of one preset and condition differ in height; None otherwise."""
+    heights = _grouped(rows, (HEIGHT,), lambda row: row.figure_height_px)
+    least, most = max(((min(own), max(own)) for own in heights),
+                      key=lambda span: span[1] / span[0], default=(1.0, 1.0))
+    if most <= least * MAX_HEIGHT_RATIO:
+        return None
+    return (f"standing figures of these displays are {least:.0f} to {most:.0f} px high;"
+            " --figure-height draws all of them at one height")
+
+
+def view_warning(rows: Sequence[Row]) -> str | None:
+    """Return a warning if displays of one preset and condition show different sides; else None.
+
+    Displays for which an azimuth or a direction was requested may differ.
+    """
+    views = _grouped(rows, (AZIMUTH, DIRECTION), lambda row: row.view_azimuth_deg)
+    first, last = max((span_of(own) for own in views), key=lambda span: span[1] - span[0],
+                      default=(0.0, 0.0))
+    if last - first <= MAX_VIEW_SPREAD_DEG:
+        return None
+    return (f"these displays show performers from {first:.0f} to {last:.0f} degrees from their"
+            " front; --azimuth front shows all of them from the same side")
+
+
+def span_of(angles_deg: Iterable[float]) -> Span:
+    """Return the first and last angle of the shortest arc that contains all ``angles_deg``.
+
+    The first one lies between -180 and 180 degrees.
+    """
+    around = sorted({angle % 360 for angle in angles_deg})
+    around.append(around[0] + 360)
+    _, start, end = max((after - before, after % 360, before) for before, after in
+                        pairwise(around))
+    first = start - 360 if start > 180 else start
+    return first, first + (end - start) % 360
+
+
+def _grouped(rows: Iterable[Row], factors: Iterable[str],
+             value: Callable[[Row], float | None]) -> Iterator[list[float]]:
+    """Yield a value of the rows that were not asked to differ, by preset and condition."""
+    groups = defaultdict(list)
+    for row in rows:
+        known = value(row)
+        if known is not None and not {*factors} & {*requested(row)}:
+            groups[row.display, row.condition].append(float(known))
+    yield from groups.values()

@@ -51,6 +51,11 @@ COMMANDS = {
 }
 # Options of some commands that others call by another name.
 CALLED_ELSEWHERE = {"--affect": "--style"}
+# Options of gaits that only these commands have.
+GAIT_COMMANDS = "render and pointlight"
+OF_GAITS = ("--speed", "--cadence", "--step-length", "--phase", "--direction")
+# Options of commands that are taken for commands.
+OPTIONS_AS_COMMANDS = {"walker": "pointlight --walker"}
 
 
 class _WrongWords(click.UsageError):
@@ -95,6 +100,8 @@ def _usage_message(problem: click.UsageError) -> str:
     if isinstance(problem, click.NoSuchOption) and _takes(problem.ctx, problem.option_name):
         return (f"No such option '{problem.option_name}'"
                 f"{did_you_mean([CALLED_ELSEWHERE[problem.option_name]])}")
+    if isinstance(problem, click.NoSuchOption) and problem.option_name in OF_GAITS:
+        return f"No such option '{problem.option_name}'; {GAIT_COMMANDS} have it"
     option = problem.param if isinstance(problem, click.BadParameter) else None
     wrong = problem.message.split("'")[1:2]
     if option is None or not wrong or not isinstance(option.type, click.Choice):
@@ -137,7 +144,9 @@ class LazyGroup(click.Group):
                         ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is asked for; fails with what is like it where there is none."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"no command '{args[0]}'{near_misses(args[0], COMMANDS)}")
+            meant = OPTIONS_AS_COMMANDS.get(args[0])
+            hint = did_you_mean([meant]) if meant else near_misses(args[0], COMMANDS)
+            ctx.fail(f"no command '{args[0]}'{hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

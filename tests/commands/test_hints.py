@@ -7,6 +7,7 @@ from pydantic import RootModel
 
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import read_yaml
+from mimegen.cli import OF_GAITS
 from mimegen.commands.checked import warn_if_rendering
 from mimegen.faces.words import emotions, like_emotion
 from mimegen.production.journal import Journal
@@ -56,3 +57,15 @@ def test_a_job_that_still_runs_is_told(tmp_path: Path, capsys: pytest.CaptureFix
     assert "a job still runs there" in said and "the questions are about only" in said
     warn_if_rendering(tmp_path, "the questions are about")
     assert not capsys.readouterr().err
+
+
+def test_an_option_of_gaits_leads_to_the_commands_that_have_it() -> None:
+    said = refused("take", "export", "--action", "walk", "--speed", "1.5")
+    assert "'--speed'; render and pointlight have it" in said and "--seed" not in said
+    for command in ("render", "pointlight"):
+        shown = invoked(command, "--help").stdout
+        assert all(option in shown for option in OF_GAITS)
+
+
+def test_a_walker_is_an_option_of_displays() -> None:
+    assert "no command 'walker' (did you mean pointlight --walker?)" in refused("walker")

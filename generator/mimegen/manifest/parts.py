@@ -228,8 +228,11 @@ class DisplayFacts(RowPart):
         None, description="relative, 0 to 1, linear light; like the contrasts null for dots of"
                           " several luminances, whose colors are below")
     background_luminance: Number | None = None
-    weber_contrast: Number | None = None
-    michelson_contrast: Number | None = None
+    weber_contrast: Number | None = Field(
+        None, description="(dots - background) / background; also null for a black background,"
+                          " by whose luminance of 0 it would be divided")
+    michelson_contrast: Number | None = Field(
+        None, description="(dots - background) / (dots + background)")
     color_by: str | None = None
     colors: list[str] | None = None
     background_color: str | None = None

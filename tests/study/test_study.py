@@ -16,7 +16,7 @@ from mimegen.evaluation.answers import read_answers
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.study.export import answer_lines, saved_person
 from mimegen.study.folder import Study, read_study
-from mimegen.study.left_out import left_out
+from mimegen.study.left_out import known_left_out, left_out
 from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.markup import as_html
 from mimegen.study.psychds import write_psychds
@@ -250,13 +250,31 @@ def changed_questions(made: Made, tmp_path: Path, **changes: Any) -> Path:
     ({"options": [], "format": "free"}, "choice", "no options"),
     ({}, "choice,ratings", "would give an answer away"),
     ({}, "dance", "expected free"),
-    ({"action": "driving"}, None, "too few"),
     ({"file_name": "clips/absent.mp4"}, None, "absent.mp4: the clip cannot be read"),
 ])
 def test_what_cannot_be_asked_is_refused(made, tmp_path, changes, tasks, said):
     with pytest.raises(RequestError, match=said):
         make(made, tmp_path / "s", tasks, changed_questions(made, tmp_path, **changes))
     assert not (tmp_path / "s").exists()
+
+
+def test_too_few_actions_for_the_checks_that_are_set_are_refused(made, tmp_path):
+    file = changed_questions(made, tmp_path, action="driving")
+    with pytest.raises(RequestError, match="too few"):
+        make(made, tmp_path / "s", None, file, practice=1, golden=2)
+
+
+@pytest.mark.parametrize(("actions", "reserved"), [(6, 0), (7, 3)])
+def test_few_actions_are_all_asked_about(made, tmp_path, actions, reserved):
+    names = sorted({one.action for one in made.questions})[:actions]
+    file = tmp_path / "few.jsonl"
+    few = [one for one in made.questions if one.action in names]
+    write_questions(file, few)
+    study = make(made, tmp_path / "s", "ratings", file)
+    assert len(study.golden) + len(study.practice) == reserved
+    assert {len(asked) for asked in study.lists} == {actions - reserved}
+    line = known_left_out(study, few)
+    assert line is None if reserved else line and f"only {actions} actions" in line
 
 
 def test_what_is_no_clip_is_refused(made, tmp_path):

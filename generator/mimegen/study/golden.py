@@ -22,6 +22,9 @@ from mimegen.study.trials import Trial, pair_trial, trial_of
 EASIEST = ("base+aligned@0", "base+blank@0")
 # Highest plausible completeness rating of a clip that is described as another action.
 MAX_COMPLETE = 50.0
+# Numbers of practice trials and of golden clips where the settings leave them open.
+PRACTICE_TRIALS = 1
+GOLDEN_CLIPS = 2
 # Fields that mark the questions of attention checks and of practice.
 GOLDEN = "golden"
 PRACTICE = "practice"
@@ -53,15 +56,28 @@ def reserve_questions(actions: Mapping[str, Takes], settings: Settings,
     golden = [(_named(one, actions), one) for one in named]
     taken = {question.action for question, _ in golden}
     left = iter(_easiest(actions[name]) for name in names if name not in taken)
-    count = settings.golden if isinstance(settings.golden, int) else 0
-    needed = len(taken) + count + settings.practice
+    trials, count = _counts(settings, len(actions))
+    needed = len(taken) + count + trials
     if needed >= len(actions):
-        raise RequestError(f"{counted(len(actions), 'action')} are too few: {settings.practice} for"
+        raise RequestError(f"{counted(len(actions), 'action')} are too few: {trials} for"
                            f" practice, {len(taken) + count} for attention checks, and at least one"
                            " for questions; render more, or set practice and golden to 0 in"
                            " --settings")
-    practice = tuple(next(left) for _ in range(settings.practice))
+    practice = tuple(next(left) for _ in range(trials))
     return KnownQuestions(practice, (*golden, *((next(left), None) for _ in range(count))))
+
+
+def too_few(actions: int) -> bool:
+    """Whether practice trials and golden clips would take half of the actions or more."""
+    return actions <= 2 * (PRACTICE_TRIALS + GOLDEN_CLIPS)
+
+
+def _counts(settings: Settings, actions: int) -> tuple[int, int]:
+    """Return the numbers of practice trials and of golden clips to draw from so many actions."""
+    practice, golden = (0, 0) if too_few(actions) else (PRACTICE_TRIALS, GOLDEN_CLIPS)
+    drawn = 0 if isinstance(settings.golden, tuple) else settings.golden
+    return (practice if settings.practice is None else settings.practice,
+            golden if drawn is None else drawn)
 
 
 def _named(golden: Golden, actions: Mapping[str, Takes]) -> Question:

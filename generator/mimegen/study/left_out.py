@@ -1,4 +1,4 @@
-"""Report which questions a study does not ask, and why."""
+"""Report which questions and checks a study leaves out, and why."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -6,11 +6,25 @@ from collections.abc import Iterable, Sequence
 from mimegen.base.counted import counted
 from mimegen.evaluation.question import Question
 from mimegen.study.folder import Study
+from mimegen.study.golden import too_few
+from mimegen.study.trials import WORDED
 
 KEPT = "of actions that are kept for practice and attention checks; set practice and golden to 0" \
        " in --settings to ask about them too"
 ODD = "of actions that make no three of different groups with others; render more actions"
 MORE = "more than the action with fewest clips has; render the same variants of all actions"
+
+
+def known_left_out(study: Study, questions: Sequence[Question]) -> str | None:
+    """Return a line if practice or attention checks are left out because actions are few."""
+    actions = len({one.action for one in questions})
+    settings = study.settings
+    missing = [what for what, set_to in (("practice", settings.practice),
+                                         ("attention checks", settings.golden)) if set_to is None]
+    if questions[0].format in WORDED or not too_few(actions) or not missing:
+        return None
+    return (f"no {' or '.join(missing)}, because there are only {counted(actions, 'action')}; set"
+            " practice and golden in --settings to take some of them for that")
 
 
 def left_out(study: Study, questions: Sequence[Question]) -> list[str]:

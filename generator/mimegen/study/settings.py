@@ -103,8 +103,8 @@ class Settings(Strict):
     choice: QuestionWording
     same: SameWords
     ratings: RatingWords
-    practice: Annotated[int, Field(ge=0, le=20)]
-    golden: Annotated[int, Field(ge=0, le=50)] | tuple[Golden, ...]
+    practice: Annotated[int, Field(ge=0, le=20)] | None
+    golden: Annotated[int, Field(ge=0, le=50)] | tuple[Golden, ...] | None
     tolerance: Annotated[Finite, Field(ge=0, le=100)]
     trials: Annotated[int, Field(ge=1)] | None
     repeat_options: bool

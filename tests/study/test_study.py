@@ -16,7 +16,7 @@ from mimegen.evaluation.answers import read_answers
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.study.export import answer_lines, saved_person
 from mimegen.study.folder import Study, read_study
-from mimegen.study.left_out import known_left_out, left_out
+from mimegen.study.left_out import divided, known_left_out, left_out
 from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.markup import as_html
 from mimegen.study.psychds import write_psychds
@@ -275,6 +275,14 @@ def test_few_actions_are_all_asked_about(made, tmp_path, actions, reserved):
     assert {len(asked) for asked in study.lists} == {actions - reserved}
     line = known_left_out(study, few)
     assert line is None if reserved else line and f"only {actions} actions" in line
+
+
+def test_people_who_see_only_some_actions_are_told(made, tmp_path):
+    study = make(made, tmp_path / "s")
+    most = max(map(len, study.lists))
+    assert f"at most {most} of {len(ACTIONS) - 3} actions" in (divided(study, made.questions) or "")
+    assert divided(make(made, tmp_path / "t", repeat_options=True), made.questions) is None
+    assert divided(make(made, tmp_path / "u", "ratings"), made.questions) is None
 
 
 def test_what_is_no_clip_is_refused(made, tmp_path):

@@ -15,7 +15,7 @@ from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.evaluation.question import read_questions
 from mimegen.study.export import Person, answer_lines, saved_person, stored_people
 from mimegen.study.folder import PRIVATE, PUBLIC, QUESTIONS, Study, read_study
-from mimegen.study.left_out import known_left_out, left_out
+from mimegen.study.left_out import divided, known_left_out, left_out
 from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.psychds import write_psychds
 from mimegen.study.settings import read_settings
@@ -70,10 +70,10 @@ def make_command(questions: Path, out: Path, tasks: str | None, settings: Path |
                f" {counted(len(study.golden), 'attention check')} and {len(study.practice)}"
                f" practice trials; run mimegen study serve {out}, or upload {out / PUBLIC}")
     made_of = read_questions(questions)
-    if line := known_left_out(study, made_of):
-        click.echo(line)
-    for line in left_out(study, made_of):
-        click.echo(line)
+    for line in (known_left_out(study, made_of), divided(study, made_of),
+                 *left_out(study, made_of)):
+        if line:
+            click.echo(line)
     _tell_repeats(study)
     return DONE
 

@@ -27,6 +27,19 @@ def known_left_out(study: Study, questions: Sequence[Question]) -> str | None:
             " practice and golden in --settings to take some of them for that")
 
 
+def divided(study: Study, questions: Sequence[Question]) -> str | None:
+    """Return a line if people see only some actions, so that nobody sees the same options twice."""
+    asked = _clips(study, (name for names in study.lists for name in names))
+    actions = len({one.action for one in questions if one.file_name in asked})
+    most = max(map(len, study.lists))
+    settings, first = study.settings, study.trials[study.lists[0][0]]
+    if "choice" not in first.tasks or settings.repeat_options or settings.trials \
+            or most >= actions:
+        return None
+    return (f"each person sees at most {most} of {counted(actions, 'action')}, so that nobody sees"
+            " the same options twice; set repeat_options: true in --settings to show all")
+
+
 def left_out(study: Study, questions: Sequence[Question]) -> list[str]:
     """Return a line for each reason why questions are in no list."""
     asked = _clips(study, (name for names in study.lists for name in names))

@@ -205,8 +205,12 @@ sample_option = click.option(
 
 def refuse_given(names: Collection[str], why: str) -> None:
     """Raise RequestError if the command line has one of these parameters of the running command."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        if name in names and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+    for parameter in click.get_current_context().command.params:
+        if parameter.name in names and is_typed(str(parameter.name)):
             raise RequestError(f"{parameter.opts[0]} {why}")
+
+
+def is_typed(name: str) -> bool:
+    """Return whether the command line has this parameter of the running command."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE

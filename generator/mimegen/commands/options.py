@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 
 import click
 from annotated_types import Ge, Le
-from click.core import ParameterSource
 from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from mimegen.base.asked import Heading, heading_of, metavar_of
+from mimegen.commands.common import is_typed
 from mimegen.request.render_request import option as name_of
 
 Command: TypeAlias = Callable[..., Any]
@@ -60,10 +60,8 @@ def under(headings: Headings, heading: Heading, *names: str) -> Headings:
 
 def typed_of(model: type[BaseModel], given: dict[str, Any]) -> dict[str, Any]:
     """Remove a model's fields from a command's arguments; return those that the user typed."""
-    context = click.get_current_context()
     fields = {name: given.pop(name) for name in asked_of(model)}
-    return {name: value for name, value in fields.items()
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    return {name: value for name, value in fields.items() if is_typed(name)}
 
 
 def _option(name: str, field: FieldInfo, default: Any) -> Callable[[Command], Command]:

@@ -78,11 +78,16 @@ def write_panned(frame_paths: Iterable[Path], backdrop_linear: LightArray, windo
 
     ``corners`` are its upper left corners (x, y) in the background, one for each frame.
     """
-    width, height = window
     whole = composed(frame_paths, backdrop_linear, shadow, tint, shade)
-    pictures = (np.ascontiguousarray(picture[top:top + height, left:left + width])
-                for picture, (left, top) in zip(whole, corners, strict=True))
+    pictures = (in_window(picture, corner, window)
+                for picture, corner in zip(whole, corners, strict=True))
     return write_pictures(pictures, window, fps, target)
+
+
+def in_window(picture: ByteArray, corner: Sequence[int], window: tuple[int, int]) -> ByteArray:
+    """Return the part of a picture (H, W, 3) in a window (width, height) at a corner (x, y)."""
+    (left, top), (width, height) = corner, window
+    return np.ascontiguousarray(picture[top:top + height, left:left + width])
 
 
 def write_empty(backdrop_linear: LightArray, frames: int, fps: float, target: Path,
@@ -97,9 +102,7 @@ def write_empty(backdrop_linear: LightArray, frames: int, fps: float, target: Pa
     if window is None:
         height, width = picture.shape[:2]
         return write_pictures(repeat(picture, frames), (width, height), fps, target)
-    width, height = window
-    shown = (np.ascontiguousarray(picture[top:top + height, left:left + width])
-             for left, top in corners)
+    shown = (in_window(picture, corner, window) for corner in corners)
     return write_pictures(shown, window, fps, target)
 
 

@@ -73,8 +73,9 @@ def difference(pairs: Sequence[AnswerPair], *name: str) -> dict[str, Any]:
     # McNemar counts pairs, so each half must be right or wrong; people's halves can be shares. It
     # also assumes independent pairs, which pairs of the same action are not.
     is_exact = all(one.single for one in pairs) and len(pairs) <= MAX_PAIRS * actions
-    p = McNemar(len(pairs), lost, gained).p if is_exact else difference_p(shares)
-    interval, bootstrap = difference_interval(shares), _bootstrap(shares, *name)
+    estimate = _estimated(shares)
+    p = McNemar(len(pairs), lost, gained).p if is_exact else _p(estimate)
+    interval, bootstrap = _interval(estimate), _bootstrap(shares, *name)
     if is_exact and p >= 1 - LEVEL:
         # With few pairs that differ, t and the bootstrap exclude 0 where an exact test does not.
         interval, bootstrap = _with_zero(interval), _with_zero(bootstrap)
@@ -84,7 +85,7 @@ def difference(pairs: Sequence[AnswerPair], *name: str) -> dict[str, Any]:
             "lost": lost, "gained": gained,
             "difference": float(np.mean([one.second - one.first for one in pairs])),
             "interval": interval and [*interval], "bootstrap": bootstrap and [*bootstrap],
-            "test": MCNEMAR if is_exact else T_TEST, "p": p, **_power(shares)}
+            "test": MCNEMAR if is_exact else T_TEST, "p": p, **_power(estimate, actions)}
 
 
 def _with_zero(interval: Interval | None) -> Interval | None:
@@ -92,12 +93,10 @@ def _with_zero(interval: Interval | None) -> Interval | None:
     return interval and (min(interval[0], 0.0), max(interval[1], 0.0))
 
 
-def _power(shares: Sequence[SharePair]) -> dict[str, Any]:
+def _power(estimate: Estimate | Fall | None, actions: int) -> dict[str, Any]:
     """Return ``detectable`` and ``actions_for_ten``; see ``difference``."""
-    estimate = _estimated(shares) if has_interval(shares) else None
     if not isinstance(estimate, Estimate):
         return {"detectable": None, "actions_for_ten": None}
-    actions = len({action for action, *_ in shares})
     reach = float(stats.t.ppf((1 + LEVEL) / 2, estimate.df) + stats.t.ppf(POWER, estimate.df))
     spread = estimate.se * np.sqrt(actions)
     normal = float(stats.norm.ppf((1 + LEVEL) / 2) + stats.norm.ppf(POWER))
@@ -145,16 +144,29 @@ def difference_interval(pairs: Sequence[SharePair]) -> Interval | None:
     agree exactly and so show no spread, it is that of independent answers, as in the contamination
     verdict.
     """
-    return _estimated(pairs).interval() if has_interval(pairs) else None
+    return _interval(_estimated(pairs))
 
 
 def difference_p(pairs: Sequence[SharePair]) -> float:
     """Return the two-sided p of the test that ``difference_interval`` inverts; 1 with too few."""
-    return _estimated(pairs).p() if has_interval(pairs) else 1.0
+    return _p(_estimated(pairs))
 
 
-def _estimated(pairs: Sequence[SharePair]) -> Estimate | Fall:
-    """Return the estimate from clusters by action, or from independent answers if all agree."""
+def _interval(estimate: Estimate | Fall | None) -> Interval | None:
+    return None if estimate is None else estimate.interval()
+
+
+def _p(estimate: Estimate | Fall | None) -> float:
+    return 1.0 if estimate is None else estimate.p()
+
+
+def _estimated(pairs: Sequence[SharePair]) -> Estimate | Fall | None:
+    """Return the estimate from clusters by action, or from independent answers if all agree.
+
+    None with too few actions.
+    """
+    if not has_interval(pairs):
+        return None
     estimate = weighted_mean(*by_action(pairs))
     # If all actions agree exactly, rounding still leaves standard errors of about 1e-17.
     if estimate.se > ALIKE:

@@ -267,7 +267,7 @@ def _from_trunk(body: Movement, side: str) -> Array:
 def _distance(body: Movement, frame: int) -> int | None:
     """Return how far the hips get: 0 nowhere, 1 about half the stature, 2 more than the stature."""
     hips = body.middle("hip")[:, :2]
-    # The farthest position, not the last: a person who walks there and back has travelled.
+    # A person may walk away and come back, so the farthest position counts, not the last.
     farthest = float(np.linalg.norm(hips - hips[0], axis=1).max()) / body.stature
     if farthest <= LIMITS.near:
         return 0

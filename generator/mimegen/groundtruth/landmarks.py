@@ -13,6 +13,7 @@ from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.characters.character import Character
 from mimegen.characters.face_units import POINTS
 from mimegen.groundtruth.parts import PARTS, vertex_parts
+from mimegen.groundtruth.rays import around_origin
 from mimegen.groundtruth.surface import character_roles
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -219,11 +220,8 @@ class _RestBody:
         side = side or float(np.sign(guess[axis]))
         flat = [each for each in range(3) if each != axis]
         corners = self._head_corners() - guess
-        areas = _edge_areas(*corners[..., flat].transpose(2, 1, 0))
-        total = areas.sum(axis=0)
-        hit = ((areas >= 0).all(axis=0) | (areas <= 0).all(axis=0)) & (np.abs(total) > 1e-12)
-        depths = (np.roll(areas[:, hit], -1, axis=0) / total[hit]
-                  * corners[hit, :, axis].T).sum(axis=0) * side
+        hit, weights = around_origin(*corners[..., flat].transpose(2, 1, 0))
+        depths = (weights * corners[hit, :, axis].T).sum(axis=0) * side
         near = depths[np.abs(depths) < limit]
         moved = guess.copy()
         moved[axis] += side * (near.max() if len(near) else 0.0)
@@ -258,11 +256,6 @@ class _RestBody:
         # The heel follows the foot's joint, toes follow the toe's.
         joint = foot[0] if toe is None or forwards < 0 else toe[0]
         return _Point(place, _row(self._skeleton, joint, place), SKIN_M)
-
-
-def _edge_areas(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return twice the signed areas (3, T) between the origin and each edge of triangles (3, T)."""
-    return np.asarray(x * np.roll(y, -1, axis=0) - np.roll(x, -1, axis=0) * y)
 
 
 def _row(skeleton: Skeleton, joint: int, place: FloatArray) -> FloatArray:

@@ -56,18 +56,25 @@ def first_hits(seen: FloatArray, triangles: NDArray[np.intp], places: FloatArray
 def _nearest(corners: FloatArray, numbers: NDArray[np.intp]) -> tuple[float, int]:
     """Return depth and index of the nearest of the triangles (3, 3, T) that contain (0, 0).
 
-    Depth is interpolated by its inverse, which is linear in the picture. A corner's barycentric
-    weight is the area between the point and the opposite edge.
+    Depth is interpolated by its inverse, which is linear in the picture.
     """
     x, y, depth = corners
+    inside, weights = around_origin(x, y)
+    if not inside.any():
+        return np.inf, -1
+    depths = 1.0 / (weights / depth[:, inside]).sum(axis=0)
+    nearest = int(depths.argmin())
+    return float(depths[nearest]), int(numbers[inside][nearest])
+
+
+def around_origin(x: FloatArray, y: FloatArray) -> tuple[NDArray[np.bool_], FloatArray]:
+    """Return which triangles (3, T) contain (0, 0), and the weights (3, M) of their corners there.
+
+    A corner's barycentric weight is the area between the point and the opposite edge.
+    """
     # Twice the signed areas between the point and each edge; all have one sign if it is inside.
     areas = x * np.roll(y, -1, axis=0) - np.roll(x, -1, axis=0) * y
     total = areas.sum(axis=0)
     # Both signs, because triangles are visible from both sides. Those seen edge-on have no area.
     inside = ((areas >= 0).all(axis=0) | (areas <= 0).all(axis=0)) & (np.abs(total) > 1e-12)
-    if not inside.any():
-        return np.inf, -1
-    weights = np.roll(areas[:, inside], -1, axis=0) / total[inside]
-    depths = 1.0 / (weights / depth[:, inside]).sum(axis=0)
-    nearest = int(depths.argmin())
-    return float(depths[nearest]), int(numbers[inside][nearest])
+    return inside, np.roll(areas[:, inside], -1, axis=0) / total[inside]

@@ -3,7 +3,9 @@
 from typing import Any
 
 from mimegen.characters.character import Character
-from mimegen.library.gait_take import TIMELINE_FPS, GaitTake
+from mimegen.gait.skeleton import skeleton_of
+from mimegen.gait.walker import pace_of
+from mimegen.library.gait_take import GaitTake
 from mimegen.library.take import LibraryTake
 from mimegen.retarget.transfer import leg_scale
 
@@ -15,8 +17,7 @@ def gait_on_body(take: LibraryTake, character: Character) -> dict[str, Any]:
     """
     if not isinstance(take, GaitTake):
         return {}
-    [(walker, _)] = take.sources(TIMELINE_FPS)
-    scale = leg_scale(walker.skeleton, None, character)
+    scale = leg_scale(skeleton_of(pace_of(take.walker)), None, character)
     gait = take.facts()["gait"]
     return {"gait": gait | {name: round(gait[name] * scale, 4) for name in ("speed", "step_length")}
             | {"body_scale": round(scale, 4)}}

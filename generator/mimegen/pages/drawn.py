@@ -17,6 +17,7 @@ from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
 from mimegen.compositing.color import srgb_to_linear
 from mimegen.compositing.compose import Compositor
+from mimegen.compositing.video import in_window
 from mimegen.motion import Motion
 from mimegen.rendering.opengl.context import context_of_process, telling
 from mimegen.rendering.opengl.scenery import draw_set
@@ -72,8 +73,7 @@ class _View:
         """Return the part of a whole picture (H, W, 3) that a frame shows."""
         if self.corners is None:
             return picture
-        left, top = self.corners[frame]
-        return np.ascontiguousarray(picture[top:top + config.height, left:left + config.width])
+        return in_window(picture, self.corners[frame], (config.width, config.height))
 
 
 def drawn(scene: DrawnScene, angles_deg: Sequence[float], frames: Iterable[int]

@@ -53,7 +53,8 @@ class Running:
 
 def one_line(said: str) -> bool:
     """Whether nothing else is said, but for what a job says of itself as it begins."""
-    lines = [line for line in said.splitlines() if " of 1 shot on " not in line]
+    lines = [line for line in said.splitlines()
+             if " of 1 shot on " not in line and not line.startswith("a worker renders with ")]
     return len(lines) == 1 and lines[0].startswith("mimegen: stopped")
 
 

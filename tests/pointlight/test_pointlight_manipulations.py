@@ -297,6 +297,28 @@ def test_sizes_in_a_row_are_those_of_a_crowds_copies() -> None:
     assert np.allclose(*metres)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_a_row_states_which_copy_of_a_crowd_is_mirrored(seed: int) -> None:
+    crowd = stimulus("crowd=6", seed=seed)
+    stated = display_facts(crowd)["manipulations"][0]
+    plain = stimulus().dots
+    cell = crowd.dots.positions.reshape(crowd.dots.frames, 6, plain.count, 3)[..., 0]
+    lean = plain.positions[..., 0] - plain.positions[..., 0].mean(axis=1, keepdims=True)
+    # Copies play at other moments: each is compared at every shift, plain and mirrored.
+    fits = np.array([[min(np.abs(sign * np.roll(lean, shift, axis=0) * crowd.figure_scale
+                                 - (one - one.mean(axis=1, keepdims=True))).max()
+                          for shift in range(len(lean))) for sign in (1, -1)]
+                     for one in np.moveaxis(cell, 1, 0)])
+    assert stated["odd_copy"] == 1 + int(np.flatnonzero(fits[:, 1] < fits[:, 0])[0])
+    assert (fits[:, 1] < fits[:, 0]).sum() == 1
+    number = stated["odd_copy"] - 1
+    assert (stated["odd_row"], stated["odd_column"]) == (number // 3 + 1, number % 3 + 1)
+
+
+def test_a_crowd_without_an_odd_copy_states_none() -> None:
+    assert "odd_copy" not in display_facts(stimulus("crowd=4/odd=false"))["manipulations"][0]
+
+
 def test_dots_of_several_luminances_have_none_in_common() -> None:
     mixed = display_facts(stimulus(polarity="mixed", contrast=0.4))
     assert mixed["dot_luminance"] is mixed["weber_contrast"] is mixed["michelson_contrast"] is None

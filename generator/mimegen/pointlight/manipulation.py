@@ -84,6 +84,11 @@ class Manipulation(Strict):
         """Return the changed view; for the ``view`` stage."""
         return view
 
+    def random_choices(self, setting: Setting) -> dict[str, Any]:
+        """Return what the seed decided, as far as a row has to state it; uses up ``setting.rng``.
+        """
+        return {}
+
     def facts(self) -> dict[str, Any]:
         """Return the manipulation's entry in the manifest."""
         return {"name": self.name, "parameters": self.model_dump(mode="json"),

@@ -34,7 +34,7 @@ def display_facts(stimulus: Stimulus) -> dict[str, Any]:
         "dots_shown_mean": round(float(used.sum(axis=1).mean()), 3),
         "dots_shown_least": int(used.sum(axis=1).min()),
         "masks": list(stimulus.masks),
-        "manipulations": [step.facts() | _made_at(stimulus) for step in stimulus.manipulations],
+        "manipulations": _manipulations(stimulus),
         "render_config": display.model_dump(mode="json"),
         "mimegen_version": __version__, "numpy_version": np.__version__,
     }
@@ -117,6 +117,11 @@ def _time_facts(stimulus: Stimulus) -> dict[str, Any]:
         "lifetime_frames": life,
         "lifetime_ms": round(made / stimulus.display.fps * 1000, 3) if made else None,
     }
+
+
+def _manipulations(stimulus: Stimulus) -> list[dict[str, Any]]:
+    return [step.facts() | choices | _made_at(stimulus) for step, choices in
+            zip(stimulus.manipulations, stimulus.random_choices, strict=True)]
 
 
 def _made_at(stimulus: Stimulus) -> dict[str, float]:

@@ -59,7 +59,8 @@ class Stimulus:
     ``diameters`` (F, D) are pixels; ``moments`` (F,) are times of the source in seconds. ``room``
     (2,) is as in `Setting`; ``masks`` are the manifest's entries for masks. If ``stride`` is n, the
     stimulus holds every nth frame of the display. ``figure_scale`` is the size of the figures as a
-    multiple of the view's: the copies of a crowd are smaller.
+    multiple of the view's: the copies of a crowd are smaller. ``random_choices`` has an entry for
+    each manipulation.
     """
 
     scene: DotScene
@@ -76,6 +77,7 @@ class Stimulus:
     masks: tuple[dict[str, Any], ...] = ()
     stride: int = 1
     figure_scale: float = 1.0
+    random_choices: tuple[dict[str, Any], ...] = ()
 
     @property
     def scale(self) -> float:
@@ -168,8 +170,10 @@ def make_stimulus(scene: DotScene, display: Display, seed: int = 0, angle_deg: f
         if isinstance(step, Masked):
             masks.append(step.facts() | step.measured(known, dots.count - before))
     colors, background = _colors(display, dots, generator(seed, scene.name, "polarity"))
+    choices = tuple(step.random_choices(steps.setting(step, roots)) for step in steps.all)
     return Stimulus(scene, display, angle_deg, seed, view, dots, moments, tuple(steps.all),
-                    colors, background, room, tuple(masks), figure_scale=scale)
+                    colors, background, room, tuple(masks), figure_scale=scale,
+                    random_choices=choices)
 
 
 def _extent(dots: DotTracks, display: Display) -> FloatArray:

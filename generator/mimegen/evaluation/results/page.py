@@ -16,7 +16,7 @@ from mimegen.evaluation.expected import UNKNOWN
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
-from mimegen.evaluation.scoring import THRESHOLDS
+from mimegen.evaluation.scoring import OTHER_SCRIPT, THRESHOLDS
 from mimegen.evaluation.statistics import FEW_RARE
 
 Table = dict[str, Any]
@@ -100,6 +100,8 @@ def _warnings(content: Table) -> str:
         if kind["answered"] < kind["asked"] and kind["model"] != "people":
             found.append(f"{name}: {kind['asked'] - kind['answered']} of {kind['asked']} questions"
                          " have no answer, and do not count.")
+        if kind["other_script"]:
+            found.append(f"{name}: {counted(kind['other_script'], 'answer')} {OTHER_SCRIPT}.")
         if len(kind["actions"]) == 1:
             found.append(f"{name}: {ONE_ACTION}.")
     items = "".join(f"<li>{escape(one)}</li>" for one in found)

@@ -19,6 +19,7 @@ from mimegen.farm.task import Task
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import SeededTakes, library_take
+from mimegen.manifest.left_out import lines_of
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.keys import sweeping_code
 from mimegen.plan.plan import Plan, make_plan
@@ -175,18 +176,33 @@ def test_an_edited_background_changes_its_clips_alone(tmp_path: Path) -> None:
     assert wall != wall_again and blank == blank_again and wall_shot == shot_again
 
 
+def only_line(plan: Plan) -> str:
+    line, = lines_of(plan.left_out)
+    return line
+
+
+def test_a_variant_that_shows_the_same_as_another_is_named_once_for_all_takes() -> None:
+    takes = [*takes_of("boxing"), *takes_of("violin")]
+    plan = make_plan(CATALOGUE, takes, cells_of("all"), CONFIG, "cpu", performer="woman")
+    assert plan.clips == 2 * 9
+    assert only_line(plan) == "woman+blank@0 shows the same as base+blank@0"
+    assert [(one.action, one.variants) for one in plan.left_out] == [
+        ("boxing", ("woman+blank@0",)), ("playing_violin", ("woman+blank@0",))]
+    assert not make_plan(CATALOGUE, takes, cells_of("all"), CONFIG, "cpu").left_out
+
+
 def test_a_background_nobody_knows_is_left_out_of_a_group_and_refused_by_name(
         tmp_path: Path) -> None:
     take = replace(takes_of("boxing")[0], aligned=None)  # type: ignore[type-var]
     group = cells_of("all")
     plan = make_plan(CATALOGUE, [take], group, CONFIG, "cpu")
     assert plan.clips == 8
-    [reason] = plan.left_out
+    reason = only_line(plan)
     assert "no background is known for base+aligned@0, adversarial+aligned@0; add" in reason
     assert "--aligned NAME" in reason and "--misaligned" not in reason
     assert "mimegen list actions" in reason and "did you mean" not in reason
     unknown = replace(take, labels=("dancin",))  # type: ignore[type-var]
-    [meant] = make_plan(CATALOGUE, [unknown], group, CONFIG, "cpu").left_out
+    meant = only_line(make_plan(CATALOGUE, [unknown], group, CONFIG, "cpu"))
     assert "(--label for a motion file) (did you mean dancing" in meant
     named = cells_of("base+aligned@0")
     with pytest.raises(RequestError, match="--aligned NAME"):
@@ -358,7 +374,7 @@ def test_dots_need_no_background() -> None:
     take = replace(takes_of("boxing")[0], misaligned=None)  # type: ignore[type-var]
     plan = make_plan(CATALOGUE, [take], cells_of("pointlight@0,mime"), CONFIG, "cpu")
     assert (plan.clips, plan.displays) == (8, 1)
-    [reason] = plan.left_out
+    reason = only_line(plan)
     assert reason.startswith("boxing: no background is known for base+misaligned@0,"
                              " adversarial+misaligned@0; add --misaligned NAME")
 

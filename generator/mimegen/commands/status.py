@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ def _text(report: dict[str, Any]) -> str:
                     f"  ({shot['state']})" for shot in shots if shot["state"] != "done"])
     lines += _some([f"  {name}  failed: {clip.get('why')}"
                     for name, clip in report["clip_states"].items() if clip["state"] == "failed"])
+    lines += _some(_left_out_lines(report["left_out"]))
     return "\n".join(lines)
 
 
@@ -85,6 +87,17 @@ def _slurm_line(left: dict[str, Any]) -> str:
             f" manifest to be finished; if squeue --name={left['name']} lists no job, they were"
             " cancelled or lost: run the same command again, or delete the folder slurm if all"
             " clips are done")
+
+
+def _left_out_lines(cells: list[dict[str, Any]]) -> list[str]:
+    """Return a line for the cells of a take that are left out for the same reason."""
+    variants: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for cell in cells:
+        of = cell["action"], cell["take"], cell["render_config_name"], cell["why"]
+        variants[of].append(cell["variant"])
+    return [f"  {take}: {', '.join(names)} left out in {config}: {why}" if take == action else
+            f"  {action}, {take}: {', '.join(names)} left out in {config}: {why}"
+            for (action, take, config, why), names in variants.items()]
 
 
 def _some(lines: list[str]) -> list[str]:

@@ -26,6 +26,7 @@ from mimegen.evaluation.subjects import forwards
 from mimegen.evaluation.templates import OPTIONS, read_templates
 from mimegen.library.catalogue import Catalogue
 from mimegen.manifest.file import MANIFEST, clip_path, content_of, single_rows
+from mimegen.manifest.left_out import LeftOutCell, read_left_out
 from mimegen.manifest.row import Row
 from mimegen.objects.arguments import checked_choice, checked_seed
 from mimegen.objects.media import Video
@@ -138,6 +139,11 @@ class Clips(Sequence[Clip]):
         if isinstance(number, slice):
             return Clips(self.folder, self.rows[number])
         return Clip(self.folder, self.rows[number])
+
+    @property
+    def left_out(self) -> list[LeftOutCell]:
+        """The variants that requests for the folder left out because they do not exist, and why."""
+        return read_left_out(self.folder)
 
     def where(self, **facts: Any) -> "Clips":
         """Return the clips whose rows have these values, as in ``where(action="boxing", angle=0)``.

@@ -18,6 +18,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import load_background
 from mimegen.library.take import LibraryTake
+from mimegen.manifest.left_out import LeftOut
 from mimegen.manifest.row import NOBODY
 from mimegen.plan.clips import NAMED, ChosenBackground, DisplayClip, PlannedClip
 from mimegen.plan.front import angle_from_front, camera_azimuth
@@ -65,14 +66,14 @@ def _shots_of(clips: Sequence[PlannedClip]) -> tuple[Shot, ...]:
 class Plan:
     """The clips of a request: the number of rendered ``clips``, their ``shots`` and ``displays``.
 
-    ``left_out`` explains which variants of a group were left out and why.
+    ``left_out`` are the variants that takes do not have, or that would repeat another.
     """
 
     castings: Callable[[], Iterator[CastingPlan]]
     clips: int
     shots: int
     displays: int
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     def __len__(self) -> int:
         return self.clips + self.displays
@@ -107,10 +108,14 @@ _Cell = tuple[Variant, ChosenBackground]
 
 @dataclass(frozen=True)
 class _Cells:
-    """All variants of takes of one kind, by performers, each once."""
+    """All variants of takes of one kind, by performers, each once.
+
+    ``repeated`` are variants that show the same as another one, which is the value.
+    """
 
     rendered: dict[_Members, list[_Cell]]
     displayed: dict[_Members, list[tuple[Variant, Display, bool]]]
+    repeated: dict[Variant, Variant]
 
     @cached_property
     def members(self) -> list[_Members]:
@@ -153,8 +158,8 @@ class _Matrix:
 
     def cells(self, kind: _Kind) -> _Cells:
         """Return all variants of takes of a kind, except those whose background the takes lack."""
-        cells = _Cells({}, {})
-        seen: set[tuple[_Members, str, str, bool]] = set()
+        cells = _Cells({}, {}, {})
+        seen: dict[tuple[_Members, str, str, bool], Variant] = {}
         for variant in self.variants:
             if variant.words is None and kind.background_name(variant) is None:
                 continue
@@ -165,9 +170,11 @@ class _Matrix:
                 continue
             chosen = self._background(variant, kind)
             cell = members, variant.view, chosen.word, variant.character == NOBODY
-            if cell not in seen:
-                seen.add(cell)
-                cells.rendered.setdefault(members, []).append((variant, chosen))
+            if cell in seen:
+                cells.repeated[variant] = seen[cell]
+                continue
+            seen[cell] = variant
+            cells.rendered.setdefault(members, []).append((variant, chosen))
         return cells
 
     def _background(self, variant: Variant, kind: _Kind) -> ChosenBackground:
@@ -220,12 +227,15 @@ def make_plan(catalogue: Catalogue, takes: Sequence[LibraryTake], variants: Sequ
     """
     matrix = _Matrix(catalogue, variants, config, performer, partner, set_seed)
     kinds: Counter[_Kind] = Counter()
-    left_out: dict[str, None] = {}
+    left_out: dict[LeftOut, None] = {}
+    cells: dict[_Kind, _Cells] = {}
     for take in takes:
         kind = _Kind.of(take)
         kinds[kind] += 1
-        left_out |= dict.fromkeys(_without_background(catalogue, take, kind, variants))
-    cells = {kind: matrix.cells(kind) for kind in kinds}
+        lacking = _without_background(catalogue, take, kind, variants, config)
+        if kind not in cells:
+            cells[kind] = matrix.cells(kind)
+        left_out |= dict.fromkeys([*lacking, *_repeated(take, cells[kind], config)])
     _check_backgrounds(cells.values())
     check_displays(variants, faults)
     check_shadow(config, faults)
@@ -318,9 +328,16 @@ def _castings(take: LibraryTake, cells: _Cells, rendering: Rendering, faults: tu
                   for variant, display, has_own_camera in cells.displayed.get(members, [])))
 
 
+def _repeated(take: LibraryTake, cells: _Cells, config: RenderConfig) -> Iterator[LeftOut]:
+    """Yield the variants of a take that would repeat the clip of another variant."""
+    for variant, same in cells.repeated.items():
+        yield LeftOut(take.action, take.name, config.name, (str(variant),),
+                      f"shows the same as {same}", f"{variant} shows the same as {same}")
+
+
 def _without_background(catalogue: Catalogue, take: LibraryTake, kind: _Kind,
-                        variants: Sequence[Variant]) -> list[str]:
-    """Return why variants are left out; raises RequestError if one was requested by name."""
+                        variants: Sequence[Variant], config: RenderConfig) -> list[LeftOut]:
+    """Return the variants that are left out; raises RequestError if one was requested by name."""
     lacking = [variant for variant in variants
                if variant.words is None and kind.background_name(variant) is None]
     if not lacking:
@@ -332,7 +349,9 @@ def _without_background(catalogue: Catalogue, take: LibraryTake, kind: _Kind,
     named = next((variant for variant in lacking if not variant.from_group), None)
     if named is not None:
         raise RequestError(f"{take.action}: {named} requires a background; {remedy}")
-    return [f"{take.action}: no background is known for {', '.join(map(str, lacking))}; {remedy}"]
+    why, names = "no background is known", tuple(map(str, lacking))
+    return [LeftOut(take.action, take.name, config.name, names, why,
+                    f"{take.action}: {why} for {', '.join(names)}; {remedy}")]
 
 
 def _near_labels(catalogue: Catalogue, take: LibraryTake) -> str:

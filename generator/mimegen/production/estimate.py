@@ -8,6 +8,7 @@ from mimegen.base.files import content_key
 from mimegen.base.user_cache import cached_json, keep
 from mimegen.library.gait_take import GaitTake
 from mimegen.library.take import LibraryTake
+from mimegen.manifest.left_out import lines_of
 from mimegen.plan.background_visibility import too_little_shown
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan, Plan
@@ -75,7 +76,7 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
             encoded, pace.encoding_seconds_per_frame if pace else None),
         "storage_gb": round(_bytes(left, encoded, config) / 1e9, 6),
         "plates": len(count.plates),
-        "left_out": list(plan.left_out), "hardly_shown": list(count.hardly_shown),
+        "left_out": lines_of(plan.left_out), "hardly_shown": list(count.hardly_shown),
     }
 
 

@@ -13,6 +13,7 @@ from mimegen.base.files import scratch_folder
 from mimegen.farm.executor import Farm
 from mimegen.farm.logs import Logs
 from mimegen.manifest.file import add_rows, rows_of
+from mimegen.manifest.left_out import lines_of, note_left_out
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.production.clipfolder import ClipFolder
@@ -46,8 +47,9 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
     reporter.expect_shots(plan.shots)
     if plan.displays:
         reporter.say(counted(plan.displays, "point-light clip"))
-    for reason in plan.left_out:
-        reporter.say(f"left out: {reason}")
+    for line in lines_of(plan.left_out):
+        reporter.say(f"left out: {line}")
+    note_left_out(out, plan.left_out)
     folder = ClipFolder.of(out, opaque)
     facts = {"clips": len(plan), "shots": plan.shots, "devices": farm.name}
     with Journal(out, store, facts) as journal:
@@ -60,13 +62,14 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
             _add_rows(run)
             raise
         _add_rows(run)
+        note_left_out(out, plan.left_out)
         for name, measurement in run.measurements.items():
             measurement.keep(run.sizes.measured.get(name, Sum()))
         if run.logs.seconds:
             reporter.say(f"slowest tasks: {'; '.join(run.logs.slowest())};"
                          f" logs in {run.logs.folder}")
-        for reason in plan.left_out:
-            reporter.say(f"not made: {reason.partition(';')[0]}")
+        for line in lines_of(plan.left_out):
+            reporter.say(f"not made: {line.partition(';')[0]}")
         return run.failures
 
 

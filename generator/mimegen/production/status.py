@@ -13,6 +13,7 @@ from mimegen.base.lines import json_lines
 from mimegen.base.owners import process_lives
 from mimegen.farm.handed import left_to_slurm
 from mimegen.manifest.file import MANIFEST, read_manifest
+from mimegen.manifest.left_out import read_left_out
 from mimegen.production.journal import STATUS
 from mimegen.store.store import Store
 from mimegen.store.users import MISSED, SIGN_OF_LIFE_S
@@ -60,7 +61,8 @@ class JobState:
 def status(out: Path) -> dict[str, Any]:
     """Return the progress of the jobs of ``out``: jobs, shots and clips, as JSON content.
 
-    ``slurm`` lists the tasks that were left to Slurm's jobs, whose clips are not counted yet.
+    ``slurm`` lists the tasks that were left to Slurm's jobs, whose clips are not counted yet;
+    ``left_out`` the cells that requests left out because they do not exist.
 
     Raises RequestError if no job has ever begun there.
     """
@@ -81,6 +83,7 @@ def status(out: Path) -> dict[str, Any]:
         "jobs": [_job_report(job) for job in jobs if job.runs or job is jobs[-1]],
         "slurm": slurm,
         "shots": shots, "clip_states": clips, "passes": dict(sorted(passes.items())),
+        "left_out": [asdict(cell) for cell in read_left_out(out)],
     }
 
 

@@ -54,6 +54,8 @@ CALLED_ELSEWHERE = {"--affect": "--style"}
 # Options of gaits that only these commands have.
 GAIT_COMMANDS = "render and pointlight"
 OF_GAITS = ("--speed", "--cadence", "--step-length", "--phase", "--direction")
+# What is looked for among the options of import.
+REMOVING = ("--remove", "--delete")
 # Options of commands that are taken for commands.
 OPTIONS_AS_COMMANDS = {"walker": "pointlight --walker"}
 
@@ -102,6 +104,9 @@ def _usage_message(problem: click.UsageError) -> str:
                 f"{did_you_mean([CALLED_ELSEWHERE[problem.option_name]])}")
     if isinstance(problem, click.NoSuchOption) and problem.option_name in OF_GAITS:
         return f"No such option '{problem.option_name}'; {GAIT_COMMANDS} have it"
+    if isinstance(problem, click.NoSuchOption) and problem.option_name in REMOVING \
+            and problem.ctx is not None and problem.ctx.info_name == "import":
+        return f"No such option '{problem.option_name}'; mimegen take remove does that"
     option = problem.param if isinstance(problem, click.BadParameter) else None
     wrong = problem.message.split("'")[1:2]
     if option is None or not wrong or not isinstance(option.type, click.Choice):

@@ -87,7 +87,7 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
     Give one FILE and its --action, a folder or an archive (zip, tar) of files, or a --table of
     many. Without --action, the files of a folder are labelled with their text-to-motion prompt, or
     with the name of their folder. The licence and the source are written to every manifest row.
-    Videos need MediaPipe (pip install 'mimegen[video]').
+    Videos need MediaPipe (pip install 'mimegen[video]'). mimegen take remove takes an import back.
     """
     name, reading = _named(name, take, reading)
     request = ImportRequest(file or Path(), action or "", library, name, labels, aligned,

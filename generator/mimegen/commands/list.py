@@ -19,6 +19,7 @@ from mimegen.faces.words import action_units, emotions
 from mimegen.faults.fault import fault_kinds
 from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.imported import imported_takes
 from mimegen.library.score_facts import score_facts
 from mimegen.library.takefile import notes_of
 from mimegen.motion.hand_shapes import hand_shapes
@@ -230,6 +231,8 @@ KINDS: dict[str, Kind] = {
     "faults": Kind("Faults to add on purpose, for --fault NAME=AMOUNT.", _faults),
 }
 SCHEMA = "schema"
+# Kinds of which --imported lists a part.
+_OF_IMPORTS = ("actions", "takes")
 
 
 class _KindName(click.Choice[str]):
@@ -249,13 +252,15 @@ _HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", 
 @click.argument("kind", metavar="[KIND]", type=_KindName([*KINDS, SCHEMA]), required=False)
 @click.option("--set", "of_set", metavar="NAME",
               help="With actions: list only those of this set (mimegen list sets).")
+@click.option("--imported", "imported_alone", is_flag=True,
+              help="With actions or takes: list only those that mimegen import added to --library.")
 @click.option("--ids", "ids_alone", is_flag=True,
               help="Print only the names that options accept, one per line.")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @library_option
 @exits_cleanly
-def list_command(kind: str | None, of_set: str | None, ids_alone: bool, as_json: bool,
-                 libraries: tuple[Path, ...]) -> int:
+def list_command(kind: str | None, of_set: str | None, imported_alone: bool, ids_alone: bool,
+                 as_json: bool, libraries: tuple[Path, ...]) -> int:
     """List what options accept: actions, characters and so on.
 
     Without KIND, list the kinds. KIND is one of them, such as actions, characters or hand-shapes,
@@ -270,17 +275,20 @@ def list_command(kind: str | None, of_set: str | None, ids_alone: bool, as_json:
 
         click.echo(json.dumps(row_schema(), indent=1, ensure_ascii=False))
         return DONE
+    if imported_alone:
+        _check_imported(kind, libraries)
     catalogue = Catalogue.with_libraries(libraries)
     if of_set is not None and kind != "actions":
         raise RequestError(f"--set {of_set}: requires the kind 'actions'")
+    rows = _rows(catalogue, kind, of_set)
+    if imported_alone:
+        rows = _imported(catalogue, rows)
     if ids_alone:
-        for name in _ids(_rows(catalogue, kind, of_set)):
-            click.echo(name)
+        click.echo("".join(f"{name}\n" for name in _ids(rows)), nl=False)
     elif as_json:
-        click.echo(json.dumps(_rows(catalogue, kind, of_set), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
     else:
-        _print_table(_rows(catalogue, kind, of_set),
-                     _HIDDEN.get(kind or "", ("file",)))
+        _print_table(rows, _HIDDEN.get(kind or "", ("file",)))
         # Notes are for people: programs read only the table.
         for note in _notes(catalogue, kind, of_set):
             click.echo(note, err=True)
@@ -291,6 +299,23 @@ def _rows(catalogue: Catalogue, kind: str | None, of_set: str | None) -> Listing
     if of_set is not None:
         return _of_set(catalogue, of_set)
     return KINDS[kind].listing(catalogue) if kind else _kinds()
+
+
+def _check_imported(kind: str | None, libraries: tuple[Path, ...]) -> None:
+    """Raise RequestError if --imported does not apply."""
+    if kind not in _OF_IMPORTS:
+        raise RequestError("--imported: requires the kind 'actions' or 'takes'")
+    if not libraries:
+        raise RequestError("--imported: requires --library DIR, the library that you import to")
+
+
+def _imported(catalogue: Catalogue, rows: Listing) -> Listing:
+    """Return the rows of actions or takes that were imported."""
+    takes = {(action, take) for action, entry in catalogue.actions.items()
+             for take in imported_takes(entry.takes)}
+    actions = {action for action, _ in takes}
+    return [row for row in rows if row.get("id") in actions
+            or (row.get("action"), row.get("take")) in takes]
 
 
 def _ids(rows: Listing) -> Iterator[str]:

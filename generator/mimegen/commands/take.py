@@ -1,10 +1,13 @@
-"""``mimegen take``: export the library's takes as motion files for other programs."""
+"""``mimegen take``: export the library's takes as motion files; remove and relabel imported ones.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from mimegen.base.counted import counted
+from mimegen.base.paths import LIBRARIES
 from mimegen.characters.character import Character
 from mimegen.commands.common import (
     DONE,
@@ -16,19 +19,23 @@ from mimegen.commands.common import (
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.imported import relabel, remove_takes
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.editing import resampled
 from mimegen.writers import FORMATS, format_of, write_motion
 
+_own_library = click.option(
+    "--library", required=True, envvar=LIBRARIES, metavar="DIR", type=click.Path(path_type=Path),
+    help="Your own library folder, to which the action was imported.")
 # A motion and the body that it moves, if any.
 Performer = tuple[Motion, Character | None]
 
 
 @click.group("take")
 def take_command() -> None:
-    """Export takes as BVH, NPZ, FBX or GLB."""
+    """Export takes; remove or relabel imported ones."""
 
 
 @take_command.command("export")
@@ -85,3 +92,47 @@ def _files(out: Path, performers: int) -> list[Path]:
     ending = FORMATS[format_of(out) or "bvh"]
     return [out.with_name(f"{out.name[:-len(ending)]}_{number}{ending}")
             for number in range(1, performers + 1)]
+
+
+@take_command.command("remove")
+@click.option("--action", required=True, metavar="A",
+              help="Imported action, by id, label or alias (mimegen list actions --imported).")
+@click.option("--take", metavar="T", help="Take to remove.  [default: all imported takes of the"
+                                          " action, and then the action]")
+@_own_library
+@exits_cleanly
+def remove_command(action: str, take: str | None, library: Path) -> int:
+    """Remove an imported action, or one of its takes, from your library.
+
+    Deletes only files that mimegen import wrote and nobody has changed since. Clips that were
+    rendered from them stay.
+    """
+    removed = remove_takes(library, action, take)
+    for file in removed.files:
+        click.echo(f"removed {file}")
+    for line in removed.kept:
+        click.echo(f"kept    {line}")
+    click.echo(f"{removed.action}: {counted(len(removed.takes), 'take')} removed; clips that were"
+               " rendered from it stay, but can no longer be made again")
+    return DONE
+
+
+@take_command.command("relabel")
+@click.option("--action", required=True, metavar="A",
+              help="Imported action, by id, label or alias (mimegen list actions --imported).")
+@click.option("--take", metavar="T", help="Take to relabel.  [default: the action itself]")
+@click.option("--label", "labels", multiple=True, required=True, metavar="TEXT",
+              help="New label, a correct answer to questions; may be repeated, the best first.")
+@_own_library
+@exits_cleanly
+def relabel_command(action: str, take: str | None, labels: tuple[str, ...], library: Path) -> int:
+    """Give an imported action, or one of its takes, new labels.
+
+    Manifest rows get them when you repeat the render command; no clip is rendered again.
+    """
+    done = relabel(library, action, labels, take)
+    for file in done.files:
+        click.echo(f"{file}: labels are now {', '.join(labels)}")
+    for name in done.own:
+        click.echo(f"take {name} keeps labels of its own; relabel it with --take {name}")
+    return DONE

@@ -12,6 +12,7 @@ from mimegen import __version__
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import file_hash
 from mimegen.base.names import MAX_NAME_BYTES, path_name
+from mimegen.base.yaml_file import Strict
 from mimegen.choreography.action import Action
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.naming import plain
@@ -24,6 +25,9 @@ from mimegen.readers.files import buffers_beside, check_file
 from mimegen.readers.trimming import span_of
 
 Value = TypeVar("Value")
+ACTION_FILE = "action.yaml"
+# Author of the actions that imports write.
+IMPORTED = "imported"
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def import_take(request: ImportRequest) -> Imported:
     action = _action(known, folder, takes, request)
     copies = folder.places(_copies(request, name))
     texts = _texts(action, known, takes, copies, request, recording)
-    notes = (*doubts, *_doubts_of(catalogue, known, action, folder.folder, request))
+    notes = (*doubts, *_doubts_of(catalogue, known, action, request))
     folder.write(copies, texts, request.replaces)
     done = _imported(action, known is None, takes, recording)
     return replace(done, notes=(*done.notes, *notes))
@@ -168,7 +172,7 @@ def _new_action(request: ImportRequest) -> Action:
         id=name, name=request.action, labels=request.labels or (request.action,),
         aligned_background=request.aligned, misaligned_background=request.misaligned,
         semantic_group=request.group, recognised_by="not stated", licence=request.licence,
-        author="imported")
+        author=IMPORTED)
 
 
 def _action(known: Action | None, folder: TakeFolder, takes: Mapping[str, Span],
@@ -205,14 +209,15 @@ def _group(catalogue: Catalogue, group: str | None) -> tuple[str | None, tuple[s
     return group, (f"the group '{group}' is new{near_misses(group, catalogue.groups)}",)
 
 
-def _doubts_of(catalogue: Catalogue, known: Action | None, action: Action, folder: Path,
+def _doubts_of(catalogue: Catalogue, known: Action | None, action: Action,
                request: ImportRequest) -> tuple[str, ...]:
     """Return notes on an action that may be misspelt or that has no semantic group."""
     notes: tuple[str, ...] = ()
     near = None if known else catalogue.near_action(request.action)
     if near:
-        notes = (f"{action.id} is a new action; did you mean {near}? If so, remove {folder} and"
-                 " import again",)
+        notes = (f"{action.id} is a new action; did you mean {near}? If so, undo this with mimegen"
+                 f" take remove --action {action.id} --library {request.library}, and import again",
+                 )
     if action.semantic_group is None:
         notes += (f"{action.id} has no semantic group, so no other action is similar to it; set one"
                   " with --group NAME (see mimegen list groups)",)
@@ -255,8 +260,7 @@ def _texts(action: Action, known: Action | None, takes: Mapping[str, Span],
            copies: Mapping[str, Path], request: ImportRequest, recording: Recording
            ) -> dict[str, str]:
     """Return the text files to write, by name: the action's if it changes, then the takes'."""
-    texts = {} if action == known else {
-        "action.yaml": _yaml(action.model_dump(mode="json", exclude_defaults=True))}
+    texts = {} if action == known else {ACTION_FILE: yaml_of(action)}
     return texts | {f"{take}{TAKE_SUFFIX}": _take_text(request, action, copies, span,
                                                           recording)
                     for take, span in takes.items()}
@@ -279,8 +283,9 @@ def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path
         fps_of_file=request.reading.fps_of_file, sample=request.reading.take,
         mapping=next((name for name in names if name.endswith(".roles.yaml")), None),
         skeleton=next((name for name in names if name.endswith(".asf")), None),
+        sha256_beside={name: file_hash(copies[name]) for name in names[1:]},
         mimegen_version=__version__)
-    return _yaml(facts.model_dump(mode="json", exclude_defaults=True))
+    return yaml_of(facts)
 
 
 def _differing(given: Value | None, of_action: Value | None) -> Value | None:
@@ -288,5 +293,7 @@ def _differing(given: Value | None, of_action: Value | None) -> Value | None:
     return None if given == of_action else given
 
 
-def _yaml(content: dict[str, object]) -> str:
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+def yaml_of(facts: Strict) -> str:
+    """Return an action or a take file as the text that an import writes."""
+    return yaml.safe_dump(facts.model_dump(mode="json", exclude_defaults=True), sort_keys=False,
+                          allow_unicode=True)

@@ -26,7 +26,8 @@ class TakeFile(Strict):
 
     ``labels`` and backgrounds that are not given are the action's. ``trim`` is written like --trim.
     ``sample`` is the number of the take in files that hold several. ``notes`` are the assumptions
-    and doubts of the reader during import.
+    and doubts of the reader during import. ``sha256_beside`` has the SHA-256 of the imported
+    mapping and skeleton by file name.
     """
 
     file: Beside
@@ -47,6 +48,7 @@ class TakeFile(Strict):
     sample: int | None = Field(default=None, ge=0)
     mapping: Beside | None = None
     skeleton: Beside | None = None
+    sha256_beside: dict[Beside, str] = Field(default_factory=dict)
     mimegen_version: str | None = None
 
 
@@ -67,6 +69,14 @@ def read_take_file(path: Path) -> TakeFile:
         raise RequestError(f"{motion}: differs from the imported file (its SHA-256 is not that in"
                            f" {path.name}); import it again with --replace, or as another take")
     return facts
+
+
+def files_of(take: Path) -> list[str]:
+    """Return the files that a take needs besides its take file, relative to its folder."""
+    if not take.name.endswith(TAKE_SUFFIX):
+        return [take.name]
+    facts = read_yaml(take, TakeFile)
+    return [name for name in (facts.file, facts.skeleton, facts.mapping) if name]
 
 
 def options_of(path: Path, facts: TakeFile) -> ReadOptions:

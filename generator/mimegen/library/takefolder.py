@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from mimegen.base.files import file_hash, publishing, sweep
-from mimegen.base.yaml_file import read_yaml
-from mimegen.library.takefile import TAKE_SUFFIX, TakeFile, mocap_takes
+from mimegen.library.takefile import TAKE_SUFFIX, files_of, mocap_takes
 
 # Characters of a file's SHA-256 that distinguish a replaced file's name from its successor's.
 _HASH_CHARACTERS = 12
@@ -36,11 +35,15 @@ class TakeFolder:
         """Return whether the folder has a motion capture take of this name."""
         return take in self._takes
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether the folder has takes that are scores or gaits."""
+        return any(file for ending in ("score", "gait")
+                   for file in self.folder.glob(f"*.{ending}.yaml"))
+
     def holds_only(self, takes: Collection[str]) -> bool:
         """Return whether all takes in the folder are these or of an earlier import of ``name``."""
-        scores = any(file for ending in ("score", "gait")
-                     for file in self.folder.glob(f"*.{ending}.yaml"))
-        return not scores and self._takes.keys() <= {*takes, *self._replaced(takes)}
+        return not self.has_scores and self._takes.keys() <= {*takes, *self._replaced(takes)}
 
     def places(self, copies: Mapping[str, Path]) -> dict[str, Path]:
         """Return the name in this folder under which each file is to be stored.
@@ -75,16 +78,16 @@ class TakeFolder:
         _add(self.folder, copies, texts)
         for file in stale:
             file.unlink(missing_ok=True)
-        _remove_empty(self.folder / f"{self.name}.files")
+        remove_empty(self.folder / f"{self.name}.files")
 
     def _stale(self, copies: Mapping[str, Path], texts: Mapping[str, str]) -> list[Path]:
         """Return the files of replaced takes that nothing needs any more, take files first."""
         old = self._replaced({text.removesuffix(TAKE_SUFFIX) for text in texts})
         needed = {*copies, *texts} | {name for take, path in self._takes.items()
-                                      if take not in old for name in _files_of(path)}
+                                      if take not in old for name in files_of(path)}
         stale = [path for take, path in self._takes.items()
                  if take in old and path.name not in needed]
-        parts = {name for take in old for name in _files_of(self._takes[take])} - needed
+        parts = {name for take in old for name in files_of(self._takes[take])} - needed
         return [*stale, *(self.folder / name for name in sorted(parts))]
 
     def _replaced(self, takes: Collection[str]) -> set[str]:
@@ -94,19 +97,11 @@ class TakeFolder:
         have been segmented into more.
         """
         return {take for take, path in self._takes.items()
-                if take in takes or any(self._is_own(file) for file in _files_of(path))}
+                if take in takes or any(self._is_own(file) for file in files_of(path))}
 
     def _is_own(self, file: str) -> bool:
         path = PurePosixPath(file)
         return path.parts[0] == f"{self.name}.files" or path.stem == self.name
-
-
-def _files_of(take: Path) -> list[str]:
-    """Return the files that a take needs besides its take file, relative to its folder."""
-    if not take.name.endswith(TAKE_SUFFIX):
-        return [take.name]
-    facts = read_yaml(take, TakeFile)
-    return [name for name in (facts.file, facts.skeleton, facts.mapping) if name]
 
 
 def _add(folder: Path, copies: Mapping[str, Path], texts: Mapping[str, str]) -> None:
@@ -122,7 +117,7 @@ def _add(folder: Path, copies: Mapping[str, Path], texts: Mapping[str, str]) -> 
     except BaseException:
         for file in added:
             file.unlink(missing_ok=True)
-        _remove_empty(*{file.parent for file in added} - {folder})
+        remove_empty(*{file.parent for file in added} - {folder})
         raise
 
 
@@ -135,7 +130,8 @@ def _publish_all(folder: Path, texts: Mapping[str, str]) -> None:
             part.write_text(texts[name], encoding="utf-8")
 
 
-def _remove_empty(*folders: Path) -> None:
+def remove_empty(*folders: Path) -> None:
+    """Remove those of these folders that are empty."""
     for folder in folders:
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()

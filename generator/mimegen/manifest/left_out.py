@@ -57,8 +57,7 @@ def lines_of(left_out: Iterable[LeftOut]) -> list[str]:
 
 
 def read_left_out(out: Path) -> list[LeftOutCell]:
-    """Return the cells that requests for ``out`` left out, sorted; lines of other forms are skipped.
-    """
+    """Return the cells that requests for ``out`` left out, sorted; other lines are skipped."""
     try:
         content = (out / LEFT_OUT).read_bytes()
     except FileNotFoundError:

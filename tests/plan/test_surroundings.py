@@ -93,6 +93,15 @@ def test_a_black_picture_is_refused(file):
         lit(file, np.zeros((64, 128, 3)))
 
 
+@pytest.mark.parametrize("rows", [slice(0, 4), slice(0, 32)])
+def test_a_picture_without_light_from_above_is_refused(file, rows):
+    picture = np.zeros((64, 128, 3))
+    picture[rows] = 5.0
+    with pytest.raises(RequestError, match=r"--light hall.hdr: .* no light above the horizon"):
+        lit(file, picture)
+    assert lit(file, picture[::-1]).light.sun_from_deg[1] > 20
+
+
 @pytest.mark.parametrize(("light", "words"), [
     ("fores", "city, courtyard, forest"), ("forest@900", "900"), ("a.png", "a.png: expected"),
     ("60", "AZIMUTH,ELEVATION"),

@@ -26,8 +26,10 @@ BALANCED = 0.85
 CONE_DEG = 15.0
 MAIN_DEG = 25.0
 RING_DEG = (25.0, 60.0)
-# Lowest mean brightness of a picture that counts as a light.
+# Lowest mean brightness of a picture that counts as a light, and the lowest fraction of a picture's
+# light that comes from above the horizon.
 DARKEST = 1e-6
+MIN_FROM_ABOVE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +51,11 @@ def lit_by(config: RenderConfig, name: str, found: EnvironmentMap, from_deg: flo
     """Return a config whose figures are lit by a picture, at the same mean brightness as before.
 
     The picture is rotated so that its main light comes from azimuth ``from_deg``, or if that is
-    None, from the azimuth of the config's sun. Raises RequestError for a black picture.
+    None, from the azimuth of the config's sun. Raises RequestError for a black picture, and for one
+    without light from above.
     """
     cells = _cells(found.light)
-    total = _luminance(cells.flows).sum() / (4 * np.pi)
-    if total < DARKEST:
-        raise RequestError(f"--light {name}: the picture is black")
+    _check_light(cells, name)
     balance = _balance(cells, _fluence(config.light))
     cells = _Cells(cells.towards, cells.solid, cells.flows * balance)
     main = _main_light(cells)
@@ -66,6 +67,15 @@ def lit_by(config: RenderConfig, name: str, found: EnvironmentMap, from_deg: flo
         "turn_deg": wrapped_deg(wanted - azimuth), "balance": balance.tolist(),
         "file": found.file.resolve()})
     return config.model_copy(update={"light": light, "world": world})
+
+
+def _check_light(cells: _Cells, name: str) -> None:
+    bright = _luminance(cells.flows)
+    if bright.sum() / (4 * np.pi) < DARKEST:
+        raise RequestError(f"--light {name}: the picture is black")
+    if bright[cells.towards[:, 2] > 0].sum() < MIN_FROM_ABOVE * bright.sum():
+        raise RequestError(f"--light {name}: the picture has no light above the horizon; expected"
+                           " the sky in its upper half")
 
 
 def _cells(light: FloatArray) -> _Cells:

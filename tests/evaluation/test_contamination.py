@@ -336,6 +336,27 @@ def test_a_placebo_that_falls_is_said(run: Run, tmp_path: Path) -> None:
     assert any("placebo" in warning for warning in found["warnings"])
 
 
+def test_a_placebo_that_was_not_compared_is_said(run: Run, tmp_path: Path) -> None:
+    arms = {name: an_arm(name, 0.8) for name in ("seen", "unseen")}
+    for rows, words in ((an_arm("fresh", 0.8, "M"), "it has M"),
+                        (an_arm("fresh", 0.8)[:4], "fewer than two actions")):
+        result = run("--placebo", written(tmp_path / "fresh.jsonl", rows), "--json", **arms)
+        report = json.loads(result.stdout)
+        assert report["models"][0]["placebo"] is None
+        assert any("m: not compared with the placebo" in line and words in line
+                   for line in report["warnings"])
+
+
+@pytest.mark.parametrize("other", ["seen", "unseen"])
+def test_a_placebo_of_clips_of_another_arm_is_refused(run: Run, tmp_path: Path, other: str) -> None:
+    arms = {name: an_arm(name, 0.8) for name in ("seen", "unseen")}
+    same = written(tmp_path / "same.jsonl", arms[other])
+    refused = run("--placebo", same, **arms)
+    assert refused.exit_code == 2 and f"are also in {tmp_path / other}.jsonl" in refused.output
+    some = written(tmp_path / "some.jsonl", [*arms[other][:4], *an_arm("fresh", 0.8)[4:]])
+    assert f"4 of 48 placebo clips are in the {other} arm" in run("--placebo", some, **arms).stderr
+
+
 @pytest.mark.slow
 def test_the_page_stands_alone_and_escapes_names(run: Run, tmp_path: Path) -> None:
     arms = {name: an_arm(name, 0.7, "<script>$x^") for name in ("seen", "unseen")}

@@ -105,10 +105,11 @@ def judge(seen: StudyArm, unseen: StudyArm, margin: float, by: str = "model",
           placebo: StudyArm | None = None) -> Report:
     """Compare the arms for each model that occurs in both.
 
-    Raises RequestError if all unseen clips were seen, no model is in both arms, or a model's arms
-    share fewer than two actions.
+    Raises RequestError if all unseen clips were seen, no model is in both arms, a model's arms
+    share fewer than two actions, or all placebo clips are in another arm.
     """
     common = _common(seen, unseen)
+    of_placebo = _placebo_common(placebo, (seen, unseen)) if placebo else []
     rows = [_grouped(arm, by) for arm in (seen, unseen)]
     fresh = _grouped(placebo, by) if placebo else {}
     names = sorted({*rows[0]} & {*rows[1]})
@@ -119,6 +120,7 @@ def judge(seen: StudyArm, unseen: StudyArm, margin: float, by: str = "model",
     balance = balances(seen, unseen)
     return Report(seen, unseen, margin, by, _with_verdicts(found, margin), balance, [
         *_one_sided(rows, (seen, unseen), by), *_model_warnings(found),
+        *of_placebo, *(_missing_placebo(found, placebo, fresh) if placebo else []),
         *_arm_warnings(seen, unseen, common, balance)])
 
 
@@ -250,6 +252,26 @@ def _model_warnings(found: Sequence[Judged]) -> list[str]:
             lines.append(f"{judged.name}: unseen clips are easier than seen ones; the arms are not"
                         " of one difficulty, and a fall could hide in that")
     return lines
+
+
+def _placebo_common(placebo: StudyArm, arms: Sequence[StudyArm]) -> list[str]:
+    """Return warnings about placebo clips that are in another arm, too.
+
+    Raises RequestError if all of them are.
+    """
+    common = [(arm, _common(arm, placebo)) for arm in arms]
+    return [f"{len(clips)} of {len(placebo.samples())} placebo clips are in the {arm.name} arm too"
+            f" (first {clips[0]}); the placebo must be other unseen clips"
+            for arm, clips in common if clips]
+
+
+def _missing_placebo(found: Sequence[Judged], placebo: StudyArm,
+                     fresh: dict[str, list[ScoredRow]]) -> list[str]:
+    """Return warnings about models that could not be compared with the placebo."""
+    return [f"{judged.name}: not compared with the placebo {placebo.path}: "
+            + ("fewer than two actions are also in the unseen clips" if judged.name in fresh
+               else f"it has {_some(fresh)}")
+            for judged in found if judged.placebo is None]
 
 
 def _common(seen: StudyArm, unseen: StudyArm) -> list[str]:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from mimegen.base.blender import using_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import using_libraries
-from mimegen.evaluation.question import Question, read_questions
+from mimegen.evaluation.question import Question
+from mimegen.evaluation.question_sets import QuestionSets
 from mimegen.evaluation.scoring import THRESHOLDS
 from mimegen.farm.settings import FarmSettings
 from mimegen.hands.compiling import HandName
@@ -184,19 +185,25 @@ def open(out: str | Path) -> Clips:
     return Clips(out)
 
 
-def evaluate(questions: Sequence[Question] | str | Path,
+def evaluate(questions: Sequence[Question] | Paths,
              answers: Sequence[Mapping[str, Any]] | Paths, *,
              similarity: str = "wordllama") -> Results:
     """Score models' answers to questions, with intervals and contrasts.
 
-    ``questions`` are a list or a file; ``answers`` are mappings with ``question_id``, ``model``
-    and ``output``, or files that ``mimegen evaluate`` reads. Raises RequestError for an answer to
-    no question.
+    ``questions`` are a list, a file or several; ``answers`` are mappings with ``question_id``,
+    ``model`` and ``output``, or files that ``mimegen evaluate`` reads. Raises RequestError for an
+    answer to no question.
     """
     checked_choice("similarity", similarity, THRESHOLDS)
-    asked = read_questions(Path(questions)) if isinstance(questions, str | Path) \
-        else list(questions)
-    return Results.of(asked, answers, similarity)
+    return Results.of(_questions(questions), answers, similarity)
+
+
+def _questions(questions: Sequence[Question] | Paths) -> list[Question]:
+    """Return questions, those of files read."""
+    listed = (questions,) if isinstance(questions, str | Path) else questions
+    asked = [one for one in listed if isinstance(one, Question)]
+    files = [Path(one) for one in listed if not isinstance(one, Question)]
+    return [*asked, *QuestionSets.read(files).questions]
 
 
 def _catalogue(library: Paths) -> Catalogue:

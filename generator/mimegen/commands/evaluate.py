@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly, refuse_given
 from mimegen.commands.tables import wide_console
 from mimegen.commands.terms import EVALUATION, HINT, explain
-from mimegen.evaluation.answers import PEOPLE, read_answers
+from mimegen.evaluation.answers import PEOPLE, Answer, read_answers
 from mimegen.evaluation.contrasts import CONTRASTS, read_as, too_few
 from mimegen.evaluation.differences import (
     LEAST_ACTIONS,
@@ -26,7 +26,8 @@ from mimegen.evaluation.differences import (
     power_sentence,
 )
 from mimegen.evaluation.judge import Judge, checked_url
-from mimegen.evaluation.question import Question, questions_in, read_questions, well_formed
+from mimegen.evaluation.question import Question, well_formed
+from mimegen.evaluation.question_sets import QuestionSets, holds_questions
 from mimegen.evaluation.raters import people_report, read_people, read_scores
 from mimegen.evaluation.scoring import OTHER_SCRIPT, PARSES, ScoredAnswer, score
 from mimegen.evaluation.tables import report
@@ -35,8 +36,8 @@ _FILE = click.Path(path_type=Path)
 
 
 @click.command("evaluate")
-@click.argument("questions", type=_FILE)
-@click.argument("answers", type=_FILE, nargs=-1, required=True)
+@click.argument("questions", type=_FILE, metavar="QUESTIONS...")
+@click.argument("answers", type=_FILE, nargs=-1, required=True, metavar="ANSWERS...")
 @click.option("--similarity", type=click.Choice(["wordllama", "minilm"]), default="wordllama",
               show_default=True, help="Text similarity that compares free-form answers with the"
                                       " labels.")
@@ -49,12 +50,13 @@ _FILE = click.Path(path_type=Path)
 @click.option("--judge-model", metavar="NAME", help="Name of the judging model.")
 @click.option("--judge-cache", type=_FILE, metavar="FILE",
               help="File that stores the judge's verdicts.  [default: judge.jsonl next to"
-                   " QUESTIONS]")
+                   " the first QUESTIONS]")
 @click.option("--scores", "given", type=_FILE, metavar="FILE",
               help="Scores of a metric, to compare with people's mean opinions: JSON lines of"
                    " question_id or sample_id, and score.")
 @click.option("--clips", type=_FILE, metavar="DIR",
-              help="Folder of the clips that the report shows.  [default: the folder of QUESTIONS]")
+              help="Folder of the clips that the report shows.  [default: the folder of each"
+                   " file of QUESTIONS]")
 @click.option("--explain", "explains", is_flag=True,
               help="Explain each column of the tables in a sentence.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
@@ -68,10 +70,11 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
                      folder: Path | None) -> int:
     """Score ANSWERS to QUESTIONS.
 
-    ANSWERS are JSON lines with question_id, model and output, an export of mimegen study, or logs
-    of Inspect (.eval, .json) and lmms-eval (samples, .jsonl).
+    QUESTIONS are one file of questions or several, or a folder of clips: then all its files of
+    questions that have answers. ANSWERS are JSON lines with question_id, model and output, an
+    export of mimegen study, or logs of Inspect (.eval, .json) and lmms-eval (samples, .jsonl).
     """
-    questions = questions_in(questions)
+    asked, answers = _parted(questions, answers)
     if (url is None) != (judge_model is None):
         raise RequestError("--judge and --judge-model require each other: an address and the name"
                            " of a model")
@@ -79,12 +82,15 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
         refuse_given(("judge_cache",), "requires --judge")
     if folder is None:
         refuse_given(("clips",), "requires --report")
-    judge = Judge(checked_url(url), judge_model, judge_cache or questions.with_name("judge.jsonl")
+    judge = Judge(checked_url(url), judge_model,
+                  judge_cache or next(iter(asked.files)).with_name("judge.jsonl")
                   ) if url and judge_model else None
-    asked = read_questions(questions)
-    scored = score(read_answers(answers, asked), similarity, judge, parse)
-    content = {"questions": str(questions), "similarity": _by(similarity, judge), "parse": parse,
-               **report(scored, asked), "people": _people(answers, asked, given)}
+    people = _people(answers, asked.questions, given)
+    given_answers = read_answers(answers, asked.questions)
+    asked = _answered(asked, given_answers)
+    scored = score(given_answers, similarity, judge, parse)
+    content = {"questions": ", ".join(map(str, asked.files)), "similarity": _by(similarity, judge),
+               "parse": parse, **report(scored, asked.questions), "people": people}
     if not content["models"] and not content["people"]:
         raise RequestError(f"{', '.join(map(str, answers))}: contains no answer; if it is a"
                            " harness's log, all its samples failed before the model answered, and"
@@ -92,13 +98,34 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
     content = well_formed(content)
     text = json.dumps(content, indent=1, ensure_ascii=False)
     if folder is not None:
-        _write(content, text, scored, folder, clips or questions.parent)
+        _write(content, text, scored, folder, asked.folders, clips)
     if as_json:
         click.echo(text)
     else:
         _show(content)
         explain(EVALUATION) if explains else click.echo(HINT)
     return DONE
+
+
+def _parted(questions: Path, answers: tuple[Path, ...]) -> tuple[QuestionSets, tuple[Path, ...]]:
+    """Return the questions, of further files too, and the files of answers.
+
+    Raises RequestError if no file of answers is left.
+    """
+    further = [path for path in answers if holds_questions(path)]
+    left = tuple(path for path in answers if path not in further)
+    if not left:
+        raise RequestError(f"{', '.join(map(str, further))}: holds questions; expected a file of"
+                           " answers after the files of questions")
+    return QuestionSets.read([questions, *further]), left
+
+
+def _answered(asked: QuestionSets, answers: Sequence[Answer]) -> QuestionSets:
+    """Return the questions without files of a folder to which there is no answer; name these."""
+    left = asked.answered({one.question.question_id for one in answers})
+    if out := [file for file in asked.files if file not in left.files]:
+        click.echo(f"no answers to the questions of {', '.join(map(str, out))}", err=True)
+    return left
 
 
 def _by(similarity: str, judge: Judge | None) -> str:
@@ -117,14 +144,15 @@ def _people(answers: tuple[Path, ...], asked: list[Question], given: Path | None
 
 
 # Imported here because plots take a second to import.
-def _write(content: dict[str, Any], text: str, scored: list[ScoredAnswer], folder: Path, clips: Path
-           ) -> None:
+def _write(content: dict[str, Any], text: str, scored: list[ScoredAnswer], folder: Path,
+           folders: Mapping[str, Path], clips: Path | None) -> None:
     from mimegen.evaluation.results.clips import failures
     from mimegen.evaluation.results.page import write_page
 
     publish(folder / "report.json", text + "\n")
     publish(folder / "scored.jsonl", "".join(map(_line, scored)))
-    click.echo(f"report: {write_page(content, failures(scored, clips), folder)}", err=True)
+    failed = failures(scored, clips or folder, None if clips else folders)
+    click.echo(f"report: {write_page(content, failed, folder)}", err=True)
 
 
 def _line(one: ScoredAnswer) -> str:

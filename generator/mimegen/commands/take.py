@@ -104,7 +104,7 @@ def _files(out: Path, performers: int) -> list[Path]:
 def remove_command(action: str, take: str | None, library: Path) -> int:
     """Remove an imported action, or one of its takes, from your library.
 
-    Deletes only files that mimegen import wrote and nobody has changed since. Clips that were
+    Deletes only files that mimegen import wrote and that are unchanged since. Clips that were
     rendered from them stay.
     """
     removed = remove_takes(library, action, take)

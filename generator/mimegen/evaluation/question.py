@@ -23,6 +23,8 @@ from mimegen.base.names import inner_path, plain_name
 
 # In bytes.
 MAX_LINE = 2**22
+# Files of questions in a folder of clips.
+QUESTION_FILES = "questions-*.jsonl"
 # Some of a question's texts are used as paths of clips, plots or folders. "" means not given.
 InnerPath = Annotated[str, AfterValidator(lambda text: text and inner_path(text))]
 # Written by imports of earlier versions for an action without a group.
@@ -255,7 +257,7 @@ def questions_in(path: Path) -> Path:
     """
     if not path.is_dir():
         return path
-    found = sorted(path.glob("questions-*.jsonl"))
+    found = sorted(path.glob(QUESTION_FILES))
     if len(found) != 1:
         raise RequestError(f"{path}: expected a file of questions; "
                            + (f"name one: {', '.join(map(str, found))}" if found else

@@ -4,7 +4,7 @@ import base64
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,11 +33,13 @@ class Failure:
     video: bytes | None
 
 
-def failures(scored: Sequence[ScoredAnswer], folder: Path) -> list[Failure]:
+def failures(scored: Sequence[ScoredAnswer], folder: Path,
+             folders: Mapping[str, Path] | None = None) -> list[Failure]:
     """Return the questions that most models get wrong, one for each action, the worst first.
 
     Control questions are left out: they show less than the clip, and models should fail on them.
-    Clips are searched in ``folder``; one that is missing or cannot be read has no video.
+    Clips are searched in ``folder``, or in that of ``folders`` by question_id; one that is missing
+    or cannot be read has no video.
     """
     by_question: dict[str, list[ScoredAnswer]] = defaultdict(list)
     for one in (one for one in scored if one.question.control is None):
@@ -47,7 +49,9 @@ def failures(scored: Sequence[ScoredAnswer], folder: Path) -> list[Failure]:
     for answers in ranked:
         if not all(one.right for one in answers):
             found.setdefault(answers[0].question.action, answers)
-    return [_failure(answers, folder) for answers in [*found.values()][:MAX_CLIPS]]
+    places = folders or {}
+    return [_failure(answers, places.get(answers[0].question.question_id, folder))
+            for answers in [*found.values()][:MAX_CLIPS]]
 
 
 def _rank(answers: Sequence[ScoredAnswer]) -> tuple[float, int, bool, str]:

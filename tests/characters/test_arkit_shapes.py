@@ -14,7 +14,7 @@ from mimegen.characters.arkit_shapes import (
     weights,
 )
 from mimegen.characters.character import Character, Mesh, Performance
-from mimegen.characters.expression import expressed, face_of, has_face
+from mimegen.characters.expression import expressed, face_of, gaze_of, has_face
 from mimegen.characters.packing import pack_character, unpack_character
 from mimegen.characters.posing import posed_meshes
 from mimegen.faces.words import CLOSED, arkit_name, arkit_names, units_file
@@ -125,10 +125,44 @@ def test_own_eyes_stay_where_shapes_move_them() -> None:
 def test_the_units_are_read_back_as_ground_truth() -> None:
     performance = shown(brought(), jawOpen=0.6, eyeBlinkRight=0.5)
     pose = performance.motion.global_pose
-    units = face_of(performance.motion.skeleton, pose.rotations[0])
+    units = face_of(performance.character, pose.rotations[0])
     names = [*units_file().units, CLOSED]
     assert units[:, names.index("jawOpen")] == pytest.approx([0.6, 0.6], abs=1e-4)
     assert units[:, -1] == pytest.approx([0.0, 0.5], abs=1e-4)
+
+
+def units_of(performance: Performance) -> dict[str, FloatArray]:
+    units = face_of(performance.character, performance.motion.global_pose.rotations[0])
+    return dict(zip([*units_file().units, CLOSED], units.T, strict=True))
+
+
+def test_ground_truth_has_only_what_the_shapes_show() -> None:
+    ways = {"mouthSmileLeft": (0.01, 0.0, 0.0), "browInnerUp": (0.0, 0.0, 0.01),
+            "eyeWideRight": (0.0, 0.0, 0.005)}
+    joy = units_of(shown(brought(ways), AU12=1.0, jawOpen=0.7, eyeBlinkLeft=1.0, eyeBlinkRight=1.0))
+    assert joy["mouthSmile"] == pytest.approx([0.9, 0.0], abs=1e-4)
+    assert np.all(joy["jawOpen"] == 0) and np.all(joy[CLOSED] == 0)
+    assert np.all(units_of(shown(brought(ways), eyeWideLeft=1.0))[CLOSED] == 0)
+    wide = units_of(shown(brought(ways), eyeWideRight=1.0))
+    assert wide[CLOSED] == pytest.approx([0.0, -0.35], abs=1e-4)
+
+
+def test_a_shape_of_both_sides_counts_on_both() -> None:
+    ways = {"browInnerUp": (0.0, 0.0, 0.01)}
+    performance = shown(brought(ways), AU1L=1.0)
+    seen = units_of(performance)["browInnerUp"]
+    assert moved(performance)[0, 2] == pytest.approx(0.01 * seen[0], abs=1e-5)
+    assert seen[0] == seen[1] > 0.2
+
+
+@pytest.mark.parametrize(("ways", "eyes", "turn"), [
+    (WAYS, (), False), (WAYS, ("Eye_L", "Eye_R"), True),
+    ({"eyeLookOutLeft": (0.01, 0.0, 0.0)}, (), True)])
+def test_eyes_that_do_not_turn_have_no_gaze(
+        ways: dict[str, tuple[float, float, float]], eyes: tuple[str, ...], turn: bool) -> None:
+    performance = shown(brought(ways, eyes), look_left=20.0)
+    gaze = gaze_of(performance.character, performance.motion.global_pose.rotations[0])
+    assert np.isfinite(gaze).all() == turn and np.isnan(gaze).all() != turn
 
 
 def test_bodies_without_such_shapes_have_no_face() -> None:

@@ -240,6 +240,8 @@ def test_shape_keys_of_arkit_come_with_the_body(name: str, files: Path, cache: P
     # A face under the nose moves down, on the front of the head.
     low = face.vertices[face.attributes[PREFIX + "jawOpen"][:, 2] < 0]
     assert (low[:, 1] < 0).all() and np.abs(low[:, 0]).max() < 0.06
+    [note] = [note for note in found.notes if "shape keys" in note]
+    assert note.startswith("has 5 of ARKit's 52") and "tongueOut" in note and "jawOpen" not in note
 
 
 def test_a_second_reading_needs_no_blender(

@@ -147,7 +147,7 @@ def test_carriers_keep_what_they_are_told(sizes: list[float]) -> None:
 def test_a_mirrored_performance_has_a_mirrored_face() -> None:
     told = {"AU12L": np.array([1.0]), "AU46R": np.array([1.0]), "jawLeft": np.array([0.6])}
     performance = expressed(still(person("man")), told)
-    before, after = (face_of(one.character.skeleton, one.motion.global_pose.rotations[0])
+    before, after = (face_of(one.character, one.motion.global_pose.rotations[0])
                      for one in (performance, mirrored_scene((performance,))[0]))
     assert before[0, units_file().units.index("mouthSmile")] > 0.5
     assert np.allclose(after, before[::-1], atol=1e-5)
@@ -190,7 +190,7 @@ def test_a_score_s_face_knows_units_and_letters() -> None:
 def test_openface_s_table_says_what_the_face_does() -> None:
     told = {"AU12L": np.array([1.0]), "AU45": np.array([1.0]), "AU1": np.array([0.4])}
     performance = expressed(still(person("man")), told)
-    units = face_of(performance.character.skeleton, performance.motion.global_pose.rotations[0])
+    units = face_of(performance.character, performance.motion.global_pose.rotations[0])
     sizes = intensities(units[None])
     assert sizes[12, "Left"][0] == pytest.approx(5, abs=0.01) and sizes[12, "Right"][0] < 0.01
     assert sizes[45, "Left"][0] == pytest.approx(5, abs=0.05)
@@ -201,6 +201,13 @@ def test_openface_s_table_says_what_the_face_does() -> None:
     assert len(text) == 2 and len(text[1].split(",")) == len(header)
     assert {"frame", "timestamp", "x_67", "y_0", "AU12_c", "AU28_c"} <= {*header}
     assert all(f"AU{number:02d}_r" in header for number in INTENSITIES)
+
+
+def test_eyes_that_do_not_turn_have_no_columns_in_openface_s_table() -> None:
+    units = np.zeros((1, 2, len(units_file().units) + 1))
+    text = openface_csv(units, np.full((1, 68, 2), np.nan), np.ones(1), np.full((1, 2, 3), np.nan),
+                        24.0)
+    assert "gaze" not in text and "nan" not in text and "AU12_r" in text
 
 
 def test_every_recipe_cites_a_known_work_or_is_said_to_be_ours() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mimegen.characters.arkit_shapes import shapes_of
+from mimegen.characters.arkit_shapes import all_shapes
 from mimegen.characters.character import Character
 from mimegen.characters.face_units import carriers
 from mimegen.characters.fingerprint import fingerprint
@@ -48,6 +48,24 @@ def with_shape_joints(character: Character) -> Character:
                    fingerprint=fingerprint(character.meshes, character.materials.values()))
 
 
+def eyes_turn(character: Character) -> bool:
+    """Return whether the eyes of a character with ARKit's shapes turn, by shapes or by joints.
+
+    The character is one that ``with_shape_joints`` returned.
+    """
+    skeleton, head = character.skeleton, head_of(character.skeleton)
+    if _has_looks(character):
+        return True
+    eyes = [skeleton.index[f"{side}{PARTS[0]}"] for side in SIDES]
+    # Joints that were added are at the head's own joint.
+    aside = np.abs(skeleton.heads[eyes, 0] - skeleton.heads[head, 0])
+    return bool((aside > ASIDE_M).all())
+
+
+def _has_looks(character: Character) -> bool:
+    return any(name.startswith("eyeLook") for name in all_shapes(character))
+
+
 def _renamed(character: Character, head: int, wanted: Sequence[str]) -> list[str]:
     """Return the joints' names, with the character's own eyes named like mimegen's if they turn.
 
@@ -56,7 +74,7 @@ def _renamed(character: Character, head: int, wanted: Sequence[str]) -> list[str
     """
     skeleton = character.skeleton
     names = [f"{name} (own)" if name in wanted else name for name in skeleton.names]
-    if any(name.startswith("eyeLook") for mesh in character.meshes for name in shapes_of(mesh)):
+    if _has_looks(character):
         return names
     for number, name in enumerate(skeleton.names):
         aside = skeleton.heads[number, 0] - skeleton.heads[head, 0]

@@ -4,7 +4,7 @@ They are stored as attributes of meshes and are driven by the same joints as the
 own people, so the same values drive both kinds of faces.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -30,6 +30,11 @@ SAME_M = 1e-5
 def has_shapes(character: Character) -> bool:
     """Return whether a character has any of ARKit's shape keys."""
     return any(shapes_of(mesh) for mesh in character.meshes)
+
+
+def all_shapes(character: Character) -> frozenset[str]:
+    """Return the names of ARKit's weights for which any mesh of a character has shapes."""
+    return frozenset(name for mesh in character.meshes for name in shapes_of(mesh))
 
 
 def shapes_of(mesh: Mesh) -> tuple[str, ...]:
@@ -86,6 +91,24 @@ def weights(units: FloatArray, turns: FloatArray) -> Mapping[str, float]:
                 "eyeLookOut": out, "eyeLookIn": -out}
         found |= {name + side: seen[name] / size for name, size in known.looks.items()}
     return {name: min(max(value, 0.0), 1.0) for name, value in found.items()}
+
+
+def shown_units(units: FloatArray, shapes: Collection[str]) -> FloatArray:
+    """Return the values (2, U + 1) that a face with some of ARKit's shapes shows.
+
+    ``units`` (2, U + 1) drive it: those of the shape units and, last, the lids, on both sides.
+    """
+    known, shown = arkit(), np.zeros_like(units)
+    for number, name in enumerate(units_file().units):
+        if name in known.middle and name in shapes:
+            shown[:, number] = np.clip(units[:, number].mean(), 0.0, 1.0)
+        for row, side in enumerate(SIDES):
+            if name in known.sided and name + side in shapes:
+                shown[row, number] = np.clip(units[row, number], 0.0, 1.0)
+    for row, side in enumerate(SIDES):
+        ends = [size for name, size in known.lids.items() if name + side in shapes]
+        shown[row, -1] = np.clip(units[row, -1], min([0.0, *ends]), max([0.0, *ends]))
+    return shown
 
 
 def shape_moves(character: Character, meshes: Sequence[Mesh],

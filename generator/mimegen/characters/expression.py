@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from mimegen.base.decisions import largest, nearest
 from mimegen.base.easing import ramp
 from mimegen.base.grid import on_grid
-from mimegen.characters.arkit_joints import head_of, with_shape_joints
-from mimegen.characters.arkit_shapes import has_shapes
+from mimegen.characters.arkit_joints import eyes_turn, head_of, with_shape_joints
+from mimegen.characters.arkit_shapes import all_shapes, has_shapes, shown_units
 from mimegen.characters.character import Character, Mesh, Performance
 from mimegen.characters.face_units import (
     POINTS,
@@ -99,11 +99,13 @@ def _rotation_vectors(side: str, part: str, units: Mapping[tuple[str, str], Floa
     return np.asarray(total)
 
 
-def face_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
+def face_of(character: Character, rotations: FloatArray) -> FloatArray:
     """Return the values (2, U + 1) of the units and, last, the lids, on the left and right side.
 
-    ``rotations`` (J, 4) are global, of one frame. All values are NaN for a skeleton without a face.
+    ``rotations`` (J, 4) are global, of one frame. All values are NaN for a character without a
+    face. Units for which an imported character has no shape are 0.
     """
+    skeleton = character.skeleton
     names = [*carriers(), *LID_AND_EYE_JOINTS]
     if not all(name in skeleton.index for name in names):
         return np.full((2, len(units_file().units) + 1), np.nan)
@@ -111,16 +113,21 @@ def face_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
     local = quaternions.multiply(head, rotations[[skeleton.index[name] for name in names]])
     closed = read_closed(np.degrees(quaternions.to_rotation_vectors(local[-4:])))
     units = read_carriers(quaternions.to_matrices(local[:-4]))
-    return np.concatenate([units, closed[:, None]], axis=1)
+    driven = np.concatenate([units, closed[:, None]], axis=1)
+    shapes = all_shapes(character)
+    return shown_units(driven, shapes) if shapes else driven
 
 
-def gaze_of(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
+def gaze_of(character: Character, rotations: FloatArray) -> FloatArray:
     """Return the directions (2, 3) of the left and the right eye, as unit vectors in the world.
 
-    ``rotations`` (J, 4) are global, of one frame. All values are NaN for a skeleton without eyes.
+    ``rotations`` (J, 4) are global, of one frame. All values are NaN for a character whose eyes do
+    not turn.
     """
+    skeleton = character.skeleton
     names = [f"{side}{PARTS[0]}" for side in SIDES]
-    if not all(name in skeleton.index for name in names):
+    if not all(name in skeleton.index for name in names) or (
+            has_shapes(character) and not eyes_turn(character)):
         return np.full((2, 3), np.nan)
     eyes = rotations[[skeleton.index[name] for name in names]]
     return np.asarray(quaternions.rotate(eyes, np.tile(AHEAD, (2, 1))))

@@ -82,7 +82,8 @@ def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, gaze: 
 
     ``units`` are as in ``intensities``, ``gaze`` (F, 2, 3) as in ``gaze_columns``. ``pixels`` (F,
     68, 2) are the landmarks of the face and ``seen`` (F,) is the fraction of them that is visible.
-    For a face without landmarks (NaN) the table has no columns for them.
+    For a face without landmarks, or with eyes that do not turn (NaN), the table has no columns for
+    them.
     """
     columns: dict[str, Sequence[object]] = {
         "frame": range(1, len(units) + 1), "face_id": [0] * len(units),
@@ -90,7 +91,7 @@ def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, gaze: 
         "confidence": [f"{share:.2f}" for share in seen],
         "success": [int(share > 0) for share in seen]}
     columns |= {name: [f"{value:.4f}" for value in values]
-                for name, values in gaze_columns(gaze).items()}
+                for name, values in gaze_columns(gaze).items() if np.isfinite(gaze).all()}
     columns |= {f"{axis}_{point}": [f"{value:.1f}" for value in pixels[:, point, number]]
                 for number, axis in enumerate("xy") for point in range(POINTS)
                 if np.isfinite(pixels).all()}

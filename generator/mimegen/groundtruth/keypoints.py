@@ -55,9 +55,9 @@ class KeypointMaker:
                 "boxes": self._boxes(seen).astype(np.float32), **joints}
 
     def _faces(self, frame: int) -> dict[str, NDArray[np.generic]]:
-        units = [face_of(figure.character.skeleton, figure.rotations[frame])
+        units = [face_of(figure.character, figure.rotations[frame])
                  for figure in self.scene.figures]
-        gaze = [gaze_of(figure.character.skeleton, figure.rotations[frame])
+        gaze = [gaze_of(figure.character, figure.rotations[frame])
                 for figure in self.scene.figures]
         return {"face_units": np.stack(units).astype(np.float32),
                 "gaze": np.stack(gaze).astype(np.float32)}

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from mimegen.base.blender import blender_version, require_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.characters.appendages import appendages
+from mimegen.characters.arkit_shapes import shapes_of
 from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.helpers import ADDED, HELPERS
@@ -25,6 +26,7 @@ from mimegen.characters.imported.skeleton import (
     with_true_sides,
 )
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
+from mimegen.faces.words import arkit_names
 from mimegen.motion import Skeleton
 from mimegen.readers.blender_process import ReaderReply, load_answer, read_in_blender, save_answer
 from mimegen.readers.files import buffers_beside, check_file
@@ -64,7 +66,7 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     if not made:
         raise RequestError(f"{path}: has a skeleton but no faces to show")
     notes = (*_notes(rigged), *_alpha_notes(rigged, unseen), *tree.notes, *placement.notes,
-             *_still_parts(skeleton, tree.roles.values()))
+             *_still_parts(skeleton, tree.roles.values()), *_missing_shapes(made))
     for note in notes:
         logger.warning("%s: %s", path.name, note)
     return Character(
@@ -224,6 +226,14 @@ def _notes(rigged: ReaderReply) -> list[str]:
     if loose:
         notes.append(f"left out, not bound to the skeleton: {', '.join(loose)}")
     return notes
+
+
+def _missing_shapes(meshes: Sequence[Mesh]) -> list[str]:
+    """Name the shape keys of a face that it lacks; none for a figure without a face."""
+    shapes = {name for mesh in meshes for name in shapes_of(mesh)}
+    missing = [name for name in arkit_names() if name not in shapes]
+    return [f"has {len(shapes)} of ARKit's {len(arkit_names())} shape keys; these do not move:"
+            f" {', '.join(missing)}"] if shapes and missing else []
 
 
 def _still_parts(skeleton: Skeleton, body: Collection[int]) -> list[str]:

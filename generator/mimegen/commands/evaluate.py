@@ -220,16 +220,15 @@ def _show_kind(console: Console, one: dict[str, Any]) -> None:
 
 def _human(one: dict[str, Any]) -> list[str]:
     """Return lines of human accuracy with its source: of all questions, else of single variants."""
-    if one["human"]["accuracy"] is not None:
-        of = " of pairs" if one["human"]["of"] == "pairs" else ""
-        return [f"people: {one['human']['accuracy']:.1%}{of}, {one['human']['source']}"]
-    variants: dict[tuple[float, str], list[str]] = defaultdict(list)
+    human = one["human"]
+    if human["accuracy"] is not None:
+        return [f"people: {human['accuracy']:.1%}, {human['source']}"]
+    variants: dict[str, list[str]] = defaultdict(list)
     for name, part in one["variants"].items():
         if part["human"]["accuracy"] is not None:
-            variants[part["human"]["accuracy"], part["human"]["source"]].append(name)
-    return [f"people: {accuracy:.1%} for {', '.join(names)}, {source}"
-            for (accuracy, source), names in variants.items()] or [
-                f"people: {one['human']['source']}"]
+            variants[part["human"]["source"]].append(f"{part['human']['accuracy']:.1%} for {name}")
+    return [f"people: {', '.join(found)}; {source}" for source, found in variants.items()] or [
+        f"people: {human['source']}"]
 
 
 def _show_reliance(console: Console, tables: list[dict[str, Any]]) -> None:

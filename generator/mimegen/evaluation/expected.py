@@ -1,66 +1,61 @@
 """Human accuracy at a kind of question: measured, expected from published work, or unknown."""
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any, Literal
+from statistics import mean
+from typing import Any
 
 from mimegen.base.counted import counted
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.evaluation.answers import PEOPLE
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import ScoredAnswer
+from mimegen.evaluation.supplied_distractors import GIVEN
 from mimegen.evaluation.templates import FOLDER
 
 UNKNOWN = "unknown: ask people with mimegen study"
-
-
-# Variants that show dots without a manipulation.
-UPRIGHT_DOTS = re.compile(r"(pointlight|upright)(@|,|$)")
-
-
-class ExpectedShare(Strict):
-    """The share of ``answers`` or of ``pairs`` that people got right in published work.
-
-    ``shown`` is what they saw: a figure on any background, a figure on a blank one, or upright
-    dots.
-    """
-
-    format: str
-    shown: Literal["figure", "blank", "dots"] = "figure"
-    asks: str | None = None
-    people: int | None = None
-    of: Literal["answers", "pairs"] = "answers"
-    accuracy: float
-    source: str
-
-    def fits(self, question: Question) -> bool:
-        """Return whether the share applies to a question: a whole clip with people, same options.
-        """
-        return (question.format == self.format and self._shows(question)
-                and self.asks in (None, question.asks)
-                and self.people in (None, question.people or 1)
-                and question.control is None and question.condition in (None, "video")
-                and (question.prompting != "open" or question.format == "timeline"))
-
-
-    def _shows(self, question: Question) -> bool:
-        if self.shown == "dots":
-            return UPRIGHT_DOTS.match(question.variant or "") is not None
-        is_figure = question.variant is None or "+" in question.variant
-        return is_figure and (self.shown == "figure" or question.background_config == "blank")
+# The character that was measured where a variant calls it ``base``.
+BASE, MEASURED_BASE = "base+", "man"
 
 
 class ExpectedShares(Strict):
-    """All published shares."""
+    """The shares of answers that people got right in published work, by the variant they saw."""
+
+    format: str
+    asks: str
+    people: int
+    variants: dict[str, float]
+    source: str
+
+    def of(self, question: Question) -> float | None:
+        """Return the share of a question; None if it is not what was measured."""
+        variant = question.variant or ""
+        same = ((question.format, question.asks, question.people or 1)
+                == (self.format, self.asks, self.people))
+        return self.variants.get(variant) if same and _is_as_measured(question) else None
+
+
+def _is_as_measured(question: Question) -> bool:
+    """Whether people would see the clip whole, its usual performer, and usual distractors."""
+    drawn = question.difficulty is None and all(
+        one.get("origin") != GIVEN for one in question.distractors)
+    is_base = not (question.variant or "").startswith(BASE) \
+        or question.avatar in (None, MEASURED_BASE)
+    return (drawn and is_base and question.control is None
+            and question.condition in (None, "video") and question.pair is None)
+
+
+class PublishedShares(Strict):
+    """All published shares, and names of the formats that have none."""
 
     about: str
-    expected: list[ExpectedShare]
+    expected: list[ExpectedShares]
+    unmeasured: dict[str, str]
 
 
 @cache
-def _expected() -> tuple[ExpectedShare, ...]:
-    return tuple(read_yaml(FOLDER / "people.yaml", ExpectedShares).expected)
+def _published() -> PublishedShares:
+    return read_yaml(FOLDER / "people.yaml", PublishedShares)
 
 
 def with_expectation(questions: Iterable[Question]) -> list[Question]:
@@ -70,20 +65,34 @@ def with_expectation(questions: Iterable[Question]) -> list[Question]:
 
 def human_share(questions: Sequence[Question], scored: Sequence[ScoredAnswer] = ()
                 ) -> dict[str, Any]:
-    """Return human accuracy at questions of one kind: ``accuracy``, ``of`` and ``source``.
+    """Return human accuracy at questions of one kind: ``accuracy`` and ``source``.
 
     ``scored`` are answers to such questions; only those of people count. Without them the accuracy
-    is the published one, or None.
+    is the mean of the published ones, or None unless all questions have one of the same source.
     """
     own = [one for one in scored if one.model == PEOPLE]
     if own:
         raters = len({one.rater for one in own})
-        return {"accuracy": sum(one.right for one in own) / len(own), "of": "answers",
+        return {"accuracy": sum(one.right for one in own) / len(own),
                 "source": f"measured: {counted(len(own), 'answer')} of"
                           f" {counted(raters, 'person', 'people')}"}
-    found = {one.source: one for one in _expected() if all(map(one.fits, questions))}
-    if len(found) != 1 or not questions:
-        return {"accuracy": None, "of": "answers", "source": UNKNOWN}
-    one, = found.values()
-    return {"accuracy": one.accuracy, "of": one.of,
-            "source": f"expected from other clips: {one.source}"}
+    found = [_published_share(one) for one in questions]
+    known = [one for one in found if one is not None]
+    sources = {source for _, source in known}
+    if len(sources) != 1 or len(known) < len(found):
+        return {"accuracy": None, "source": _unknown(questions)}
+    return {"accuracy": mean(share for share, _ in known),
+            "source": f"expected from other clips: {sources.pop()}"}
+
+
+def _published_share(question: Question) -> tuple[float, str] | None:
+    """Return the published accuracy and its source; None if there is none."""
+    return next(((share, one.source) for one in _published().expected
+                 if (share := one.of(question)) is not None), None)
+
+
+def _unknown(questions: Sequence[Question]) -> str:
+    """Return that nothing is known; of formats that nobody has measured, that no figure exists."""
+    names = {_published().unmeasured.get(one.format) for one in questions}
+    name = names.pop() if len(names) == 1 else None
+    return f"no published figure for {name}; ask people" if name else UNKNOWN

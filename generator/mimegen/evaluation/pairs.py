@@ -40,8 +40,9 @@ CONTRASTED = ("action", "order", "target", "speed", "style", "repetitions", "fau
 OF_WHOLE = {"order", "repetitions"}
 # Factors whose options are the labels of the halves.
 LABELLED = ("action", "order")
-# Placeholders in prompts: the step of the first of two people, and the clip's label.
+# Placeholders in prompts: the step of the first of two people, the options, the clip's label.
 STEP = "{step}"
+OPTIONS = "{options}"
 LABEL = "{label}"
 
 # Both halves of a pair: their rows and the factor, value and name of the pair.
@@ -129,14 +130,16 @@ def _contrasted(pair: Pair, known: dict[str, KnownAction],
              else wording.worded(wording.text(factor, half.value), people) for row, half in pair]
     order = [int(place) for place in generator(seed, "pairs", pair[0][1].id).permutation(2)]
     options = [texts[place] for place in order]
-    prompt = filled(_named(wording.worded(wording.prompt(factor), people), pair[0][0]), options)
+    named = _named(wording.worded(wording.prompt(factor), people), pair[0][0])
+    prompt = filled(named, options)
     made = []
     for place, (row, half) in enumerate(pair):
         labels = row.labels if factor in LABELLED else [texts[place]]
         subject = subject_of_row(row, known, "label")
         made.append(Question(
             **clip_fields(row, seed), question_id=_question_id(half, row, seed), format="pair",
-            prompt=prompt, options=options, answer=texts[place], labels=labels,
+            prompt=prompt, question=named.partition(OPTIONS)[0].strip() or None,
+            options=options, answer=texts[place], labels=labels,
             semantic_group=subject.group, asks=factor, pair=half.id,
             performance=subject.name, sampling=sampling_text,
             window=_window(row, sampling), frames=_frames(row, sampling),

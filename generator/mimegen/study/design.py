@@ -54,13 +54,16 @@ def experiment_lists(questions: Sequence[Question], settings: Settings, seed: in
     """Return lists for an experiment in which each person sees all conditions, even similar ones.
 
     If the settings allow fewer trials than there are questions, the questions are divided among
-    several people.
+    several people. Both halves of a minimal pair go to the same person.
     """
-    ordered = sorted(questions, key=lambda one: one.question_id)
+    units: dict[str, list[Question]] = defaultdict(list)
+    for one in sorted(questions, key=lambda one: one.question_id):
+        units[one.pair or one.question_id].append(one)
+    ordered = [*units.values()]
     drawn = [ordered[place]
              for place in generator(seed, "study", "experiment").permutation(len(ordered))]
-    parts = ceil(len(drawn) / (settings.trials or len(drawn)))
-    return [drawn[part::parts] for part in range(parts)]
+    parts = min(ceil(len(questions) / (settings.trials or len(questions))), len(drawn))
+    return [[one for unit in drawn[part::parts] for one in unit] for part in range(parts)]
 
 
 def _in_line(takes: Mapping[str, list[Question]], seed: int) -> list[list[Question]]:

@@ -13,9 +13,10 @@ from mimegen.study.settings import Settings, Task
 
 TASKS_OF_FORMAT: dict[str, tuple[Task, ...]] = {
     "mc": ("free", "choice"), "3afc": ("choice",), "free": ("free",), "description": ("free",),
-    "factor": ("choice",), "probe": ("choice",), "number": ("free",), "match": ("choice",)}
+    "factor": ("choice",), "probe": ("choice",), "number": ("free",), "match": ("choice",),
+    "pair": ("choice",)}
 # Formats whose questions have their own wording for each clip; the others use the study's.
-WORDED = ("factor", "probe", "number", "match")
+WORDED = ("factor", "probe", "number", "match", "pair")
 COMBINATIONS: dict[str, tuple[Task, ...]] = {
     "free": ("free",), "choice": ("choice",), "free,choice": ("free", "choice"),
     "same": ("same",), "ratings": ("ratings",)}
@@ -98,9 +99,14 @@ def trial_of(question: Question, tasks: tuple[Task, ...], settings: Settings
         tasks=tasks, sources=tuple(clip.file_name for clip in question.shown), asks=question.asks,
         questions={task: one.question_id for task, one in asked.items()},
         options=tuple(question.options) if "choice" in tasks else (),
-        question=question.question if question.format in WORDED else None,
+        question=_own_wording(question, settings) if question.format in WORDED else None,
         action_shown=asked["ratings"].answer if "ratings" in tasks else None)
     return trial, list(asked.values())
+
+
+def _own_wording(question: Question, settings: Settings) -> str | None:
+    """Return a question's own wording; halves of pairs without one ask for the action."""
+    return question.question or (settings.choice.label if question.format == "pair" else None)
 
 
 def _question_of(task: Task, question: Question, settings: Settings) -> Question:

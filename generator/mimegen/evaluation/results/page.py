@@ -12,7 +12,6 @@ from mimegen.base.files import publish
 from mimegen.base.names import path_name
 from mimegen.evaluation.contrasts import read_as, too_few
 from mimegen.evaluation.differences import LEVEL, NO_INTERVAL, ONE_ACTION, power_sentence
-from mimegen.evaluation.expected import UNKNOWN
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
@@ -162,9 +161,9 @@ GROUP_TITLES = {"pairs": "Minimal pairs with both halves right",
 
 def _whole(title: str, name: str, kinds: Sequence[Table]) -> str:
     """Return the table of paired or group accuracy, by model."""
-    rows = [[kind["model"], _share(kind[name]), _percent(kind[name].get("chance")),
-             _human([kind], name)] for kind in kinds if name in kind]
-    return f"<h3>{title}</h3>" + _filled(["Model", "All right", "Chance", PEOPLE_HEAD], rows)
+    rows = [[kind["model"], _share(kind[name]), _percent(kind[name].get("chance"))]
+            for kind in kinds if name in kind]
+    return f"<h3>{title}</h3>" + _filled(["Model", "All right", "Chance"], rows)
 
 
 def _filled(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -198,18 +197,18 @@ def _shares(head: str, part: str, names: Sequence[str], kinds: Sequence[Table]) 
     """Return a table of accuracies: rows are parts and the total, columns are models."""
     rows = [[name, *(_share(kind.get(part, {}).get(name)) for kind in kinds),
              _part_chance(name, part, kinds),
-             _human([kind[part][name] for kind in kinds if name in kind.get(part, {})], "answers")]
+             _human([kind[part][name] for kind in kinds if name in kind.get(part, {})])]
             for name in names]
     rows.append(["all", *(_share(kind) for kind in kinds), _percent(kinds[0]["chance"]),
-                 _human(kinds, "answers")])
+                 _human(kinds)])
     rows.append(["unparsed", *(_percent(kind["unparsed"]) for kind in kinds), "", ""])
     return _filled([head, *(kind["model"] for kind in kinds), "Chance", PEOPLE_HEAD], rows)
 
 
-def _human(kinds: Sequence[Table], of: str) -> str:
-    """Return human accuracy over answers or pairs, marked if only expected; empty if unknown."""
+def _human(kinds: Sequence[Table]) -> str:
+    """Return human accuracy, marked if only expected; empty if unknown."""
     human = kinds[0].get("human")
-    if human is None or human["accuracy"] is None or human["of"] != of:
+    if human is None or human["accuracy"] is None:
         return ""
     about = "" if human["source"].startswith("measured") else "expected "
     return f"{about}{_percent(human['accuracy'])}"
@@ -218,7 +217,7 @@ def _human(kinds: Sequence[Table], of: str) -> str:
 def _human_source(kinds: Sequence[Table]) -> str:
     known = [one["human"] for one in (kinds[0], *kinds[0]["variants"].values()) if "human" in one]
     sources = dict.fromkeys(one["source"] for one in known if one["accuracy"] is not None)
-    return f"<p>Accuracy of people: {escape('; '.join(sources) or UNKNOWN)}.</p>"
+    return f"<p>Accuracy of people: {escape('; '.join(sources) or known[0]['source'])}.</p>"
 
 
 def _part_chance(name: str, part: str, kinds: Sequence[Table]) -> str:

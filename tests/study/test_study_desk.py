@@ -17,7 +17,7 @@ from mimegen.study.limits import MAX_REQUEST, Limit
 from mimegen.study.public import completion, public_trial, session_order
 from mimegen.study.responses import Ids, Response, Screen, TaskAnswer
 from mimegen.study.server import Desk, _content
-from mimegen.study.settings import read_settings
+from mimegen.study.settings import Task, read_settings
 from mimegen.study.trials import Trial
 
 SCREEN = {"width": 10, "height": 10, "touch": False}
@@ -187,7 +187,7 @@ def test_attention_checks_hold_up_to_their_bounds(given: dict[str, float] | None
         "g": trial(expected={"subject": (60.0, 100.0)})}})
     told = TaskAnswer.model_construct(text=None, option=None, ratings=given, rt_ms=1, replays=0,
                                       timed_out=False)
-    assert _passed(made, "g", told) is passes
+    assert _passed(made, "g", "ratings", told) is passes
 
 
 def test_attention_checks_need_every_slider_and_tell_nothing_of_texts() -> None:
@@ -195,16 +195,18 @@ def test_attention_checks_need_every_slider_and_tell_nothing_of_texts() -> None:
     made = made.model_copy(update={"trials": made.trials | {
         "g": trial(expected={"subject": (0.0, 50.0), "completeness": (50.0, 100.0)})}})
 
-    def passed(**answered: Any) -> bool | None:
-        return _passed(made, "g", TaskAnswer(rt_ms=1, replays=0, timed_out=False, **answered))
+    def passed(task: Task = "ratings", **answered: Any) -> bool | None:
+        return _passed(made, "g", task, TaskAnswer(rt_ms=1, replays=0, timed_out=False, **answered))
 
     assert passed(ratings={"subject": 50.0, "completeness": 50.0}) is True
     assert passed(ratings={"subject": 50.0}) is False
     assert passed(ratings={"subject": 51.0, "completeness": 50.0}) is False
-    assert passed(text="rowing") is None and _passed(made, "g", None) is None
-    assert _passed(study(), "g", TaskAnswer(option=1, rt_ms=1, replays=0, timed_out=False)) is True
-    assert _passed(study(), "g", TaskAnswer(option=0, rt_ms=1, replays=0, timed_out=False)) is False
-    assert _passed(study(), "t0", TaskAnswer(option=1, rt_ms=1, replays=0, timed_out=False)) is None
+    # Neither a text nor one that was not given in time fails a check.
+    assert passed("free", text="rowing") is passed("free") is None
+    assert _passed(made, "g", "ratings", None) is None
+    chosen = [TaskAnswer(option=option, rt_ms=1, replays=0, timed_out=False) for option in (0, 1)]
+    assert [_passed(study(), "g", "choice", one) for one in chosen] == [False, True]
+    assert [_passed(study(), "t0", "choice", one) for one in chosen] == [None, None]
 
 
 @pytest.mark.parametrize(("is_local", "headers", "status"), [

@@ -16,7 +16,7 @@ from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly, refuse_given
 from mimegen.commands.tables import wide_console
 from mimegen.commands.terms import EVALUATION, HINT, explain
-from mimegen.evaluation.answers import PEOPLE, Answer, read_answers
+from mimegen.evaluation.answers import PEOPLE, SIMULATED_PEOPLE, Answer, read_answers
 from mimegen.evaluation.contrasts import CONTRASTS, read_as, too_few
 from mimegen.evaluation.differences import (
     LEAST_ACTIONS,
@@ -189,7 +189,8 @@ def _show(content: dict[str, Any]) -> None:
 def _show_kind(console: Console, one: dict[str, Any]) -> None:
     """Print the tables of one model and kind of question."""
     words = [one["model"], one["format"], one["asks"], one["prompting"]]
-    left = one["asked"] - one["answered"] if one["model"] != PEOPLE else 0
+    is_people = one["model"] in (PEOPLE, SIMULATED_PEOPLE)
+    left = 0 if is_people else one["asked"] - one["answered"]
     missing = f", {counted(left, 'question')} not answered" if left else ""
     console.print(" ".join(words) + f": {counted(one['answered'], 'answer')}{missing}",
                   markup=False)
@@ -242,7 +243,8 @@ def _show_reliance(console: Console, tables: list[dict[str, Any]]) -> None:
 def _show_people(console: Console, people: dict[str, Any] | None) -> None:
     """Print how many people answered, who is flagged and why, and their agreement."""
     if people:
-        console.print(f"people: {len(people['raters'])}, {people['flagged']} flagged")
+        who = SIMULATED_PEOPLE if people["simulated"] else PEOPLE
+        console.print(f"{who}: {len(people['raters'])}, {people['flagged']} flagged")
         for rater in people["raters"]:
             if rater["flags"]:
                 console.print(f"  {rater['rater']}: {'; '.join(rater['flags'])}", markup=False)

@@ -8,20 +8,41 @@ from pathlib import Path
 import click
 
 from mimegen.base.counted import counted
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import publish
 from mimegen.commands.checked import check_samples, no_verify_option
 from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.commands.study_results import show_power, show_tables
 from mimegen.evaluation.question import read_questions
-from mimegen.study.export import Person, answer_lines, saved_person, stored_people
+from mimegen.study.export import (
+    Person,
+    answer_lines,
+    saved_person,
+    simulated_people,
+    stored_people,
+)
 from mimegen.study.folder import PRIVATE, PUBLIC, QUESTIONS, Study, read_study
 from mimegen.study.left_out import divided, known_left_out, left_out
 from mimegen.study.making import StudyRequest, make_study
+from mimegen.study.power import MIN_PEOPLE, REPEATS, SIZES, PowerRequest, compared, power_rows
 from mimegen.study.psychds import write_psychds
 from mimegen.study.settings import read_settings
+from mimegen.study.simulated_file import write_simulated
+from mimegen.study.simulation import (
+    DEFAULT_ACCURACY,
+    MOST_SIMULATED,
+    Asked,
+    Simulation,
+    parse_accuracies,
+    simulated_sessions,
+)
+from mimegen.study.table_files import write_tables
+from mimegen.study.trial_rows import PERSON_RULES, Exclusion, trial_rows
 from mimegen.study.trials import COMBINATIONS
 
 MAKE = "make"
+NO_ANSWERS = "no complete answers yet; to pilot the analysis, run mimegen study simulate and add" \
+             " --simulated"
 
 
 class _MakesUnlessNamed(click.Group):
@@ -35,9 +56,10 @@ class _MakesUnlessNamed(click.Group):
 
 
 @click.group("study", cls=_MakesUnlessNamed,
-             subcommand_metavar="QUESTIONS --out DIR | serve DIR | export DIR | norms QUESTIONS")
+             subcommand_metavar="QUESTIONS --out DIR | simulate DIR | power DIR | serve DIR |"
+                                " export DIR | tables DIR | norms QUESTIONS")
 def study_command() -> None:
-    """Make and serve a study; export answers and norms."""
+    """Make, pilot and serve a study; export answers, tables and norms."""
 
 
 @study_command.command(MAKE)
@@ -106,6 +128,11 @@ def serve_command(folder: Path, port: int, host: str, proxies: tuple[str, ...]) 
     return DONE
 
 
+simulated_option = click.option(
+    "--simulated", is_flag=True,
+    help="Read the participants of mimegen study simulate instead of real ones.")
+
+
 @study_command.command("export")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.argument("saved", nargs=-1, type=click.Path(path_type=Path), metavar="[SAVED]...")
@@ -117,17 +144,17 @@ def serve_command(folder: Path, port: int, host: str, proxies: tuple[str, ...]) 
 @click.option("--psych-ds", "psychds", type=click.Path(path_type=Path), metavar="FOLDER",
               help="New folder for the answers as a Psych-DS data set: a CSV table, its data"
                    " dictionary and the questions.")
+@simulated_option
 @exits_cleanly
 def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Path | None,
-                   psychds: Path | None) -> int:
+                   psychds: Path | None, simulated: bool) -> int:
     """Export the answers to the study in DIR, including SAVED files from its page."""
     study = read_study(folder)
-    people = [*stored_people(study, folder), *(saved_person(study, file) for file in saved)]
-    _refuse_doubles(people)
+    people = _people_of(study, folder, saved, simulated)
     answers = [list(answer_lines(study, person)) for person in people]
     lines = [json.dumps(line, ensure_ascii=False) for own in answers for line in own]
     if not lines:
-        raise RequestError(f"{folder}: no complete answers yet")
+        raise RequestError(f"{folder}: {NO_ANSWERS}")
     # Written first, because it refuses a folder that is not empty.
     if psychds is not None:
         write_psychds(psychds, study.name, [line for own in answers for line in own],
@@ -139,13 +166,140 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
             for one in people))
     answered = sum(bool(own) for own in answers)
     complete = sum(person.complete for person in people)
+    who = ("simulated participant", "") if simulated else ("person", "people")
     click.echo(f"{target}: {counted(len(lines), 'answer')} from"
-               f" {counted(answered, 'person', 'people')}, of whom {complete} finished; next:"
+               f" {counted(answered, *who)}, of whom {complete} finished; next:"
                f" mimegen evaluate {folder / PRIVATE / QUESTIONS} {target}")
     if answered < len(people):
         click.echo(f"{counted(len(people) - answered, 'more person', 'more people')} started"
                    " without a usable answer")
     return DONE
+
+
+@study_command.command("tables")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("saved", nargs=-1, type=click.Path(path_type=Path), metavar="[SAVED]...")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Folder for trials.csv, participants.csv, conditions.csv and"
+                   " participants_by_condition.csv.")
+@click.option("--min-rt", default=0.0, show_default=True, type=click.FloatRange(0), metavar="MS",
+              help="Exclude answers that came faster, in milliseconds.")
+@click.option("--max-rt", type=click.FloatRange(0), metavar="MS",
+              help="Exclude answers that took longer, in milliseconds.")
+@click.option("--exclude", metavar="|".join((*PERSON_RULES, ",".join(PERSON_RULES))),
+              help="Exclude all answers of participants who did not finish, or who failed an"
+                   " attention check.")
+@click.option("--similarity", type=click.Choice(["wordllama", "minilm"]), default="wordllama",
+              show_default=True, help="Model that compares free answers with labels.")
+@simulated_option
+@exits_cleanly
+def tables_command(folder: Path, saved: tuple[Path, ...], out: Path, min_rt: float,
+                   max_rt: float | None, exclude: str | None, similarity: str,
+                   simulated: bool) -> int:
+    """Write tables of the answers to the study in DIR as CSV files for R and pandas.
+
+    trials.csv has a row for each answer, participants.csv for each participant, conditions.csv for
+    each condition, and participants_by_condition.csv for each participant in each condition.
+    Answers that are excluded stay in trials.csv, with the reason.
+    """
+    exclusion = Exclusion(min_rt, max_rt, _person_rules(exclude))
+    study = read_study(folder)
+    people = _people_of(study, folder, saved, simulated)
+    rows = trial_rows(study, people, read_questions(folder / PRIVATE / QUESTIONS), exclusion,
+                      similarity)
+    if not rows:
+        raise RequestError(f"{folder}: {NO_ANSWERS}")
+    show_tables(out, rows, write_tables(out, rows))
+    return DONE
+
+
+def _person_rules(text: str | None) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",")) if text else ()
+    for name in names:
+        if name not in PERSON_RULES:
+            raise RequestError(f"--exclude {name}: expected {' or '.join(PERSON_RULES)}"
+                               f"{near_misses(name, PERSON_RULES)}")
+    return names
+
+
+accuracy_option = click.option(
+    "--accuracy", "accuracies", multiple=True, metavar="P|CONDITION=P",
+    help="Share of right answers, 0 to 1, of all conditions or of one (a variant, or a task such"
+         f" as free); repeat it for more.  [default: {DEFAULT_ACCURACY}]")
+seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0),
+                           help="Random seed of the simulation.")
+
+
+@study_command.command("simulate")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--participants", default=24, show_default=True, metavar="N",
+              type=click.IntRange(1, MOST_SIMULATED), help="Number of participants.")
+@accuracy_option
+@click.option("--careless", default=0.0, show_default=True, type=click.FloatRange(0, 1),
+              metavar="SHARE", help="Share of participants who guess, fast.")
+@click.option("--unfinished", default=0.0, show_default=True, type=click.FloatRange(0, 1),
+              metavar="SHARE", help="Share of participants who stop before the end.")
+@seed_option
+@exits_cleanly
+def simulate_command(folder: Path, participants: int, accuracies: tuple[str, ...], careless: float,
+                     unfinished: float, seed: int) -> int:
+    """Simulate participants of the study in DIR, to pilot its analysis.
+
+    Their answers replace those of an earlier simulation. They are stored apart from those of real
+    people; export and tables read them with --simulated and mark them, and other commands refuse
+    to mix them with real answers.
+    """
+    study = read_study(folder)
+    asked = Asked(study, read_questions(folder / PRIVATE / QUESTIONS))
+    accuracy = parse_accuracies(accuracies)
+    asked.check(accuracy)
+    wanted = Simulation(participants, seed, accuracy, careless, unfinished)
+    path = write_simulated(folder, study, simulated_sessions(asked, wanted))
+    click.echo(f"{path}: {counted(participants, 'simulated participant')}; next: mimegen study"
+               f" tables {folder} --simulated --out FOLDER, or mimegen study export {folder}"
+               " --simulated --out FILE")
+    return DONE
+
+
+@study_command.command("power")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@accuracy_option
+@click.option("--participants", default=",".join(map(str, SIZES)), show_default=True,
+              metavar="N[,N]", help="Numbers of participants to try.")
+@click.option("--repeats", default=REPEATS, show_default=True, type=click.IntRange(20, 100_000),
+              help="Number of simulated studies for each number of participants.")
+@seed_option
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@exits_cleanly
+def power_command(folder: Path, accuracies: tuple[str, ...], participants: str, repeats: int,
+                  seed: int, as_json: bool) -> int:
+    """Estimate by simulation how many participants the study in DIR needs.
+
+    Give the accuracies that you expect, as in --accuracy 0.95 --accuracy base+misaligned@0=0.85.
+    Each two conditions that differ are compared, over participants by a paired t test, and over
+    actions as mimegen evaluate compares them, both at p <= 0.05.
+    """
+    study = read_study(folder)
+    asked = Asked(study, read_questions(folder / PRIVATE / QUESTIONS))
+    accuracy = parse_accuracies(accuracies)
+    asked.check(accuracy)
+    rows = power_rows(asked, PowerRequest(_sizes(participants), accuracy, seed, repeats))
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+    else:
+        show_power(rows, compared(asked, accuracy))
+    return DONE
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        sizes = tuple(sorted({int(one) for one in text.split(",")}))
+    except ValueError:
+        sizes = ()
+    if not sizes or sizes[0] < MIN_PEOPLE or sizes[-1] > MOST_SIMULATED:
+        raise RequestError(f"--participants {text}: expected numbers from {MIN_PEOPLE} to"
+                           f" {MOST_SIMULATED}, as in 24,48,96")
+    return sizes
 
 
 @study_command.command("norms")
@@ -167,6 +321,17 @@ def norms_command(questions: Path, answers: tuple[Path, ...], out: Path, similar
 
     click.echo(write_norms(questions, answers, similarity, out))
     return DONE
+
+
+def _people_of(study: Study, folder: Path, saved: Sequence[Path], simulated: bool) -> list[Person]:
+    """Return the participants of a study, either real or simulated ones."""
+    if simulated:
+        if saved:
+            raise RequestError(f"--simulated: excludes the answers of real people ({saved[0]})")
+        return [*simulated_people(study, folder)]
+    people = [*stored_people(study, folder), *(saved_person(study, file) for file in saved)]
+    _refuse_doubles(people)
+    return people
 
 
 def _refuse_doubles(people: Sequence[Person]) -> None:

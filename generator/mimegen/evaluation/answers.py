@@ -1,6 +1,6 @@
 """Answers of models and people: read from files of answers and from logs of harnesses."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,18 @@ from mimegen.evaluation.question import Question
 
 # All people together are one row of the results, because each of them sees only some clips.
 PEOPLE = "people"
+# The same for participants that ``mimegen study simulate`` made up.
+SIMULATED_PEOPLE = "simulated people"
+# The field that marks their answers.
+SIMULATED = "simulated"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A model's whole output to a question; for people, ``rater`` identifies the person."""
+    """A model's whole output to a question; for people, ``rater`` identifies the person.
+
+    ``model`` is ``PEOPLE`` for people, or ``SIMULATED_PEOPLE`` for simulated participants.
+    """
 
     question: Question
     model: str
@@ -28,7 +35,8 @@ def read_answers(paths: Sequence[Path], questions: Sequence[Question]) -> list[A
 
     An output may be null. People's ratings, their attention checks, and their answers to clips that
     could not be played are skipped. Raises RequestError naming the line that lacks a key, has an
-    unknown question, or answers a question a second time.
+    unknown question, answers a question a second time, or is of a simulated participant beside
+    real ones.
     """
     known = {question.question_id: question for question in questions}
     return _answers(lines_in(paths, known), known)
@@ -41,8 +49,8 @@ def checked_answers(placed: Iterable[tuple[str, dict[str, Any]]],
     Raises RequestError as ``read_answers``.
     """
     known = {question.question_id: question for question in questions}
-    return _answers(((where, _checked(LoggedAnswer(where, content), known))
-                     for where, content in placed), known)
+    return _answers(_unmixed((where, _checked(LoggedAnswer(where, content), known))
+                             for where, content in placed), known)
 
 
 def _answers(placed: Iterable[tuple[str, dict[str, Any]]], known: dict[str, Question]
@@ -60,17 +68,34 @@ def _answers(placed: Iterable[tuple[str, dict[str, Any]]], known: dict[str, Ques
         who = content["model"] if rater is None else f"rater {rater}"
         if (name, who) in answers:
             raise RequestError(f"{where}: {who} answers question {name} twice")
-        answers[name, who] = Answer(known[name], content["model"] if rater is None else PEOPLE,
-                                    content["output"] or "", rater)
+        answers[name, who] = Answer(known[name], content["model"] if rater is None
+                                    else group_of(content), content["output"] or "", rater)
     return list(answers.values())
+
+
+def group_of(content: Mapping[str, Any]) -> str:
+    """Return the name under which a person's answer is counted: people or simulated people."""
+    return SIMULATED_PEOPLE if content.get(SIMULATED) else PEOPLE
+
+
+def _unmixed(placed: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield answers. Raises RequestError at the first that mixes real and simulated people."""
+    found: dict[str, str] = {}
+    for where, content in placed:
+        if content.get("rater") is not None:
+            found.setdefault(group_of(content), where)
+            if len(found) > 1:
+                raise RequestError(f"{found[SIMULATED_PEOPLE]}: a simulated participant, but"
+                                   f" {found[PEOPLE]} is an answer of a real one; evaluate them"
+                                   " separately")
+        yield where, content
 
 
 def lines_in(paths: Sequence[Path], known: dict[str, Question]
              ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the location and content of each answer. Raises RequestError as ``read_answers``."""
-    for path in paths:
-        for entry in logged_answers(path):
-            yield entry.where, _checked(entry, known)
+    yield from _unmixed((entry.where, _checked(entry, known))
+                        for path in paths for entry in logged_answers(path))
 
 
 def _checked(entry: LoggedAnswer, known: dict[str, Question]) -> dict[str, Any]:
@@ -83,6 +108,8 @@ def _checked(entry: LoggedAnswer, known: dict[str, Question]) -> dict[str, Any]:
         raise RequestError(f"{entry.where}: output: expected text or null")
     if not isinstance(content.get("rater", ""), str):
         raise RequestError(f"{entry.where}: rater: expected a name")
+    if not isinstance(content.get(SIMULATED, False), bool):
+        raise RequestError(f"{entry.where}: {SIMULATED}: expected true or false")
     if name not in known:
         raise RequestError(f"{entry.where}: unknown question {name!r}; check that the answers"
                            " belong to this file of questions")

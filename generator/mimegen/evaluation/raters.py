@@ -12,7 +12,7 @@ from scipy import stats
 from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.agreement import alpha
-from mimegen.evaluation.answers import lines_in
+from mimegen.evaluation.answers import SIMULATED, lines_in
 from mimegen.evaluation.question import Question, json_lines
 
 # GAIA's threshold for careless raters: the share of ratings with the same value.
@@ -41,6 +41,7 @@ class PeopleAnswers:
     choices: tuple[tuple[str, str, str], ...]
     checks: dict[str, list[bool]]
     raters: tuple[str, ...]
+    is_simulated: bool = False
 
 
 def read_people(paths: Sequence[Path], questions: Sequence[Question]) -> PeopleAnswers:
@@ -54,11 +55,13 @@ def read_people(paths: Sequence[Path], questions: Sequence[Question]) -> PeopleA
     choices: list[tuple[str, str, str]] = []
     checks: dict[str, list[bool]] = defaultdict(list)
     raters: dict[str, None] = {}
+    is_simulated = False
     for where, content in lines_in(paths, known):
         rater, question = content.get("rater"), known[content["question_id"]]
         if rater is None:
             continue
         raters[rater] = None
+        is_simulated |= bool(content.get(SIMULATED))
         if content.get("golden"):
             if isinstance(content.get("passed"), bool):
                 checks[rater].append(content["passed"])
@@ -66,7 +69,8 @@ def read_people(paths: Sequence[Path], questions: Sequence[Question]) -> PeopleA
             ratings += _ratings(where, rater, question, content["ratings"])
         elif question.options and content["output"]:
             choices.append((rater, question.question_id, content["output"]))
-    return PeopleAnswers(tuple(ratings), tuple(choices), dict(checks), tuple(sorted(raters)))
+    return PeopleAnswers(tuple(ratings), tuple(choices), dict(checks), tuple(sorted(raters)),
+                         is_simulated)
 
 
 def _ratings(where: str, rater: str, question: Question, values: object) -> list[Rating]:
@@ -104,7 +108,7 @@ def people_report(answers: PeopleAnswers, scores: dict[str, float] | None = None
     flagged = {one["rater"] for one in raters if one["flags"]}
     scales = sorted({one.scale for one in answers.ratings})
     return {
-        "raters": raters, "flagged": len(flagged),
+        "simulated": answers.is_simulated, "raters": raters, "flagged": len(flagged),
         "choices": {"answers": len(answers.choices), "alpha": _choices_alpha(answers.choices)},
         "scales": {scale: _scale([one for one in answers.ratings if one.scale == scale], flagged,
                                  scores) for scale in scales}}

@@ -10,6 +10,7 @@ from scipy import stats
 
 from mimegen.base.seeds import generator
 from mimegen.evaluation.answers import PEOPLE
+from mimegen.evaluation.conditions import condition_key
 from mimegen.evaluation.contrasts import contrasts
 from mimegen.evaluation.controls import FRAME
 from mimegen.evaluation.differences import LEAST_ACTIONS
@@ -35,8 +36,6 @@ LEVEL = 0.95
 LEAST_RANKED = 4
 # Number of random permutations for the p of ActPLD's rank correlation.
 PERMUTATIONS = 9999
-# MIME has ten variants. More are tabulated separately only if each has several clips.
-MOST_ALONE = 12
 
 
 def report(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> Table:
@@ -101,15 +100,9 @@ def _by_variant(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
 
 
 def _variant_of(scored: Sequence[ScoredAnswer]) -> Callable[[ScoredAnswer], str]:
-    """Return the key that groups answers by variant, or by background for permuted clips."""
-    questions = {one.question.question_id for one in scored}
-    variants = {one.question.variant for one in scored}
-    # Permuted clips each have their own variant, so variants outnumber half the questions. So do
-    # pairs.
-    if all(one.question.pair for one in scored) \
-            or (len(variants) > MOST_ALONE and 2 * len(variants) > len(questions)):
-        return lambda one: f"{one.question.background_config or 'no'} background"
-    return lambda one: str(one.question.variant)
+    """Return the key that groups answers by the condition of their question."""
+    condition = condition_key([one.question for one in scored])
+    return lambda one: condition(one.question)
 
 
 def _performed(scored: Iterable[ScoredAnswer]) -> list[ScoredAnswer]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from mimegen.evaluation.answers import PEOPLE
+from mimegen.evaluation.answers import PEOPLE, SIMULATED_PEOPLE
 from mimegen.evaluation.differences import AnswerPair, difference, with_holm
 from mimegen.evaluation.pairs import action_clusters
 from mimegen.evaluation.scoring import ScoredAnswer, share_right
@@ -29,7 +29,7 @@ def models_compared(scored: Sequence[ScoredAnswer]) -> list[dict[str, Any]]:
     """
     kinds: dict[tuple[str, str, str], dict[str, _Asked]] = defaultdict(lambda: defaultdict(_Asked))
     for one, action in zip(scored, action_clusters(scored), strict=True):
-        if one.model != PEOPLE:
+        if one.model not in (PEOPLE, SIMULATED_PEOPLE):
             asked = kinds[one.question.question_type][one.question.question_id]
             asked.action = action
             asked.answers[one.model].append(one)

@@ -52,8 +52,10 @@ class Database:
     RequestError when opened if the file is damaged or belongs to another study.
     """
 
-    def __init__(self, path: Path, study: str) -> None:
+    def __init__(self, path: Path, study: str, is_durable: bool = True) -> None:
         self.path = path
+        # Nothing is synced if what is stored can be made again.
+        self._synchronous = "FULL" if is_durable else "OFF"
         self._lock = Lock()
         try:
             self._open(study)
@@ -68,7 +70,7 @@ class Database:
         """
         self._connection = sqlite3.connect(self.path, timeout=20, isolation_level=None,
                                            check_same_thread=False)
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        for pragma in ("journal_mode=WAL", f"synchronous={self._synchronous}", "foreign_keys=ON"):
             self._connection.execute(f"PRAGMA {pragma}")
         with self._changing():
             if not self._connection.execute("SELECT name FROM sqlite_master").fetchone():
@@ -100,15 +102,16 @@ class Database:
                 raise
             self._connection.execute("COMMIT")
 
-    def begin(self, ids: Ids, screen: Screen, lists: int, most: int | None, now: float
-              ) -> Session | None:
+    def begin(self, ids: Ids, screen: Screen, lists: int, most: int | None, now: float,
+              named: str | None = None) -> Session | None:
         """Begin a session with the list that the fewest people have; None if the study is full.
 
         People who have answered something count as participants. Those who have only begun keep
         their list for ``UNBEGUN_S``, so that lists are spread evenly, but take no place from
-        others.
+        others. ``named`` is the name of a simulated participant; real ones get random names.
         """
-        token, rater = secrets.token_urlsafe(24), f"rater-{secrets.token_hex(4)}"
+        token, rater = (named, named) if named else (
+            secrets.token_urlsafe(24), f"rater-{secrets.token_hex(4)}")
         with self._changing():
             if self._is_full(most, now):
                 return None

@@ -1,16 +1,17 @@
 """Convert stored answers to the lines that ``mimegen evaluate`` reads."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from mimegen.base.errors import RequestError
+from mimegen.evaluation.answers import SIMULATED
 from mimegen.evaluation.templates import LETTERS
 from mimegen.study.database import Database
-from mimegen.study.folder import ANSWERS, PRIVATE, Study
+from mimegen.study.folder import ANSWERS, PRIVATE, SIMULATED_ANSWERS, Study
 from mimegen.study.public import session_order
 from mimegen.study.responses import Id, Ids, Response, Sent, TaskAnswer, read_response
 from mimegen.study.settings import Task
@@ -28,6 +29,7 @@ class Person:
     order: Sequence[str]
     responses: Mapping[str, Response]
     complete: bool
+    is_simulated: bool = False
 
 
 class Saved(Sent):
@@ -46,9 +48,30 @@ def stored_people(study: Study, folder: Path) -> Iterator[Person]:
     Raises RequestError if it is damaged or contains trials that the study does not have.
     """
     path = folder / PRIVATE / ANSWERS
+    if path.exists():
+        yield from _people_in(path, study, study.name)
+
+
+def simulated_people(study: Study, folder: Path) -> Iterator[Person]:
+    """Yield the simulated participants of a study.
+
+    Raises RequestError if there are none, or they belong to an earlier design of the study.
+    """
+    path = folder / PRIVATE / SIMULATED_ANSWERS
     if not path.exists():
-        return
-    with Database(path, study.name) as database:
+        raise RequestError(f"{folder}: has no simulated participants; run mimegen study simulate"
+                           f" {folder}")
+    try:
+        found = [*_people_in(path, study, study.simulated_name)]
+    except RequestError as problem:
+        raise RequestError(f"{path}: is damaged, or was simulated for an earlier version of the"
+                           f" study; run mimegen study simulate {folder} again") from problem
+    yield from (replace(person, is_simulated=True) for person in found)
+
+
+def _people_in(path: Path, study: Study, name: str) -> Iterator[Person]:
+    """Yield everyone in a database, whose study has a name."""
+    with Database(path, name) as database:
         for session in database.sessions():
             stored = {name: _response(study, name, text, f"{path}: {session.rater}")
                       for name, text in database.answers(session).items()}
@@ -95,12 +118,25 @@ def _response(study: Study, name: str, text: str, where: str) -> Response:
 def answer_lines(study: Study, person: Person) -> Iterator[dict[str, Any]]:
     """Yield a person's answers, without practice, in the order in which they were asked."""
     counted = [name for name in person.order if name not in study.practice]
-    for place, name in enumerate(counted, 1):
+    yield from _lines(study, person, counted, 1)
+
+
+def practice_lines(study: Study, person: Person) -> Iterator[dict[str, Any]]:
+    """Yield a person's answers in practice, whose places end at 0."""
+    asked = [name for name in person.order if name in study.practice]
+    yield from _lines(study, person, asked, 1 - len(asked))
+
+
+def _lines(study: Study, person: Person, names: Sequence[str], first: int
+           ) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a person's answers to trials, whose places begin at ``first``."""
+    mark = {SIMULATED: True} if person.is_simulated else {}
+    for place, name in enumerate(names, first):
         response = person.responses.get(name)
         if response is not None:
             for task in study.trials[name].tasks:
                 yield _line(study, person, name, place, task, response.answers.get(task)) | {
-                    "left": response.left}
+                    "left": response.left, **mark}
 
 
 def _line(study: Study, person: Person, name: str, place: int, task: Task,
@@ -113,7 +149,7 @@ def _line(study: Study, person: Person, name: str, place: int, task: Task,
         "place": place, "rt_ms": answer.rt_ms if answer else None,
         "replays": answer.replays if answer else None,
         "timed_out": bool(answer and answer.timed_out), "broken": answer is None,
-        "golden": golden, "passed": _passed(study, name, answer) if golden else None,
+        "golden": golden, "passed": _passed(study, name, task, answer) if golden else None,
         "complete": person.complete}
     return line | ({"ratings": answer.ratings if answer else None} if task == "ratings" else {})
 
@@ -126,10 +162,10 @@ def _output(options: Sequence[str], answer: TaskAnswer | None) -> str | None:
     return answer.text
 
 
-def _passed(study: Study, name: str, answer: TaskAnswer | None) -> bool | None:
-    """Return whether an attention check was passed; None if unknown."""
+def _passed(study: Study, name: str, task: Task, answer: TaskAnswer | None) -> bool | None:
+    """Return whether an attention check was passed; None if unknown, as for free text."""
     trial = study.trials[name]
-    if answer is None or answer.text is not None:
+    if answer is None or task == "free":
         return None
     if trial.right is not None:
         return answer.option == trial.right

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
 from mimegen.base.yaml_file import Strict
 from mimegen.study.settings import Settings
 from mimegen.study.trials import Trial
@@ -18,6 +19,8 @@ PRIVATE = "private"
 KEY = "key.json"
 QUESTIONS = "questions.jsonl"
 ANSWERS = "answers.sqlite"
+# Answers of simulated participants, in the same form; the server never opens this file.
+SIMULATED_ANSWERS = "simulated.sqlite"
 STUDY_VERSION = 1
 
 
@@ -40,6 +43,14 @@ class Study(Strict):
     def name(self) -> str:
         """The study's name in browsers."""
         return hidden_name(self.secret, "study")
+
+    @property
+    def simulated_name(self) -> str:
+        """The name in databases of simulated answers, so that none passes for one of real answers.
+
+        It depends on the design, because answers to trials of an earlier one are of no use.
+        """
+        return f"simulated {self.name} {content_key(self.model_dump_json(exclude={'settings'}))}"
 
 
 def hidden_name(secret: str, *parts: str) -> str:

@@ -20,6 +20,7 @@ from mimegen.evaluation.norms import (
 )
 from mimegen.evaluation.norms_plot import norms_plot
 from mimegen.evaluation.question import read_questions
+from mimegen.evaluation.raters import read_people
 
 TABLE = "norms.csv"
 FACTS = "norms.json"
@@ -31,16 +32,20 @@ def write_norms(questions: Path, answers: Sequence[Path], similarity: str, out: 
 
     Raises RequestError if files cannot be read or contain no answers of people.
     """
-    clips = list(read_clips(answers, read_questions(questions), similarity).values())
+    asked = read_questions(questions)
+    clips = list(read_clips(answers, asked, similarity).values())
     rows, sizes, whole = [norm(clip) for clip in clips], by_raters(clips), reliability(clips)
     needed = raters_needed(sizes)
-    facts = {"clips": len(rows), "similarity": similarity, "split_half_reliability": whole,
+    is_simulated = read_people(answers, asked).is_simulated
+    facts = {"clips": len(rows), "simulated": is_simulated,
+             "similarity": similarity, "split_half_reliability": whole,
              "reliability_by_raters": sizes, "wanted_reliability": WANTED_RELIABILITY,
              "raters_needed": needed}
     publish(out / TABLE, _table(rows))
     publish(out / FACTS, json.dumps(facts, indent=1) + "\n")
     publish(out / PLOT, norms_plot(rows, sizes))
-    return "\n".join([f"{out / TABLE}: {counted(len(rows), 'clip')}", _said(whole, needed)])
+    by = ", by simulated participants" if is_simulated else ""
+    return "\n".join([f"{out / TABLE}: {counted(len(rows), 'clip')}{by}", _said(whole, needed)])
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.cells import plain_cell
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.evaluation.answers import SIMULATED
 
 SCHEMA_VERSION = "Psych-DS 0.4.0"
 DESCRIPTION = "dataset_description.json"
@@ -37,6 +39,7 @@ COLUMNS = {
     "complete": "whether this person came to the end",
 }
 RATING = "rating_"
+MADE_UP = "whether mimegen study simulate made this participant up"
 MATERIALS = "materials"
 QUESTIONS = "questions.jsonl"
 
@@ -51,7 +54,8 @@ def write_psychds(folder: Path, name: str, lines: Sequence[Mapping[str, Any]], q
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RequestError(f"--psych-ds {folder}: is not empty; name a new folder")
     sliders = sorted({slider for line in lines for slider in line.get("ratings") or {}})
-    columns = {**COLUMNS, **{f"{RATING}{slider}": f"the slider {slider}, 0 to 100"
+    made_up = {SIMULATED: MADE_UP} if any(line.get(SIMULATED) for line in lines) else {}
+    columns = {**COLUMNS, **made_up, **{f"{RATING}{slider}": f"the slider {slider}, 0 to 100"
                              for slider in sliders}}
     publish(folder / DATA / f"study-{name}_data.csv", _table(lines, columns))
     publish(folder / MATERIALS / QUESTIONS, questions)
@@ -66,21 +70,24 @@ def _description(name: str, lines: Sequence[Mapping[str, Any]], columns: Mapping
     return {
         "@context": "https://schema.org/", "@type": "Dataset", "schemaVersion": SCHEMA_VERSION,
         "name": f"Answers to study {name}",
-        "description": f"{len(lines)} answers of {_people(lines)} people to questions about video"
+        "description": f"{len(lines)} answers of {_people(lines)} to questions about video"
                        " clips made by mimegen.",
         "variableMeasured": [{"@type": "PropertyValue", "name": column, "description": meaning}
                              for column, meaning in columns.items()]}
 
 
 def _readme(name: str, lines: Sequence[Mapping[str, Any]]) -> str:
-    return (f"# Answers to study {name}\n\n{len(lines)} answers of {_people(lines)} people."
+    return (f"# Answers to study {name}\n\n{len(lines)} answers of {_people(lines)}."
             f" `{DESCRIPTION}` says what each column of the table in `{DATA}/` means;"
             f" `{MATERIALS}/{QUESTIONS}` has the questions with their right answers. The clips are"
             " in the published stimulus set.\n")
 
 
-def _people(lines: Sequence[Mapping[str, Any]]) -> int:
-    return len({line["rater"] for line in lines})
+def _people(lines: Sequence[Mapping[str, Any]]) -> str:
+    people = len({line["rater"] for line in lines})
+    if any(line.get(SIMULATED) for line in lines):
+        return counted(people, "simulated participant")
+    return f"{people} people"
 
 
 def _table(lines: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from mimegen.base.counted import counted
 from mimegen.base.files import publish
 from mimegen.base.names import path_name
+from mimegen.evaluation.answers import PEOPLE, SIMULATED_PEOPLE
 from mimegen.evaluation.contrasts import read_as, too_few
 from mimegen.evaluation.differences import LEVEL, NO_INTERVAL, ONE_ACTION, power_sentence
 from mimegen.evaluation.markup import escape, figure, style, table
@@ -96,7 +97,8 @@ def _warnings(content: Table) -> str:
         if kind["unparsed"] > UNPARSED_SHARE:
             found.append(f"{name}: {kind['unparsed']:.1%} of outputs could not be read, and count"
                          " as wrong.")
-        if kind["answered"] < kind["asked"] and kind["model"] != "people":
+        if kind["answered"] < kind["asked"] and kind["model"] not in (
+                PEOPLE, SIMULATED_PEOPLE):
             found.append(f"{name}: {kind['asked'] - kind['answered']} of {kind['asked']} questions"
                          " have no answer, and do not count.")
         if kind["other_script"]:
@@ -375,7 +377,8 @@ def _people(content: Table) -> PageSection:
     people = content.get("people")
     if not people or not people["raters"]:
         return PageSection("", {})
-    parts = ["<h2>People</h2>", _agreement(people)]
+    head = "Simulated people" if people["simulated"] else "People"
+    parts = [f"<h2>{head}</h2>", _agreement(people)]
     flagged = [one for one in people["raters"] if one["flags"]]
     if flagged:
         parts += ["<h3>Flagged</h3>", table(("Rater", "Why"), [
@@ -397,7 +400,8 @@ def _agreement(people: Table) -> str:
             for scale, found in people["scales"].items()]
     if people["choices"]["answers"]:
         rows.append(["choices", _number(people["choices"]["alpha"]), "", "", ""])
-    summary = f"<p>{len(people['raters'])} people, {people['flagged']} flagged; mean opinions" \
+    who = SIMULATED_PEOPLE if people["simulated"] else PEOPLE
+    summary = f"<p>{len(people['raters'])} {who}, {people['flagged']} flagged; mean opinions" \
         " leave these out.</p>"
     return summary + table(("Scale", "Krippendorff's alpha", "without flagged",
                             "SRCC to given scores", "PLCC to given scores"), rows)

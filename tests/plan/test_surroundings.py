@@ -60,6 +60,18 @@ def test_figures_are_as_bright_on_average_whatever_the_picture(file):
         assert all_light(light) == pytest.approx(all_light(PREVIEW.light), rel=0.02)
 
 
+@pytest.mark.parametrize("below", [0.0, 0.3, 5.0])
+def test_what_a_real_ground_hides_does_not_count(file, below):
+    photo = read_config(data_folder() / "render_configs" / "photo_fast.yaml")
+    picture = sky_with_light(20, 45, 80.0)
+    picture[:32] = below
+    light = lit_by(photo, file.name, EnvironmentMap(file, picture), None).light
+    ours, theirs = (one.sun_strength + one.rim_strength
+                    + 2 * np.pi * one.sky_strength * np.array(one.sky_color) @ LUMINANCE
+                    for one in (light, photo.light))
+    assert ours == pytest.approx(theirs, rel=0.02)
+
+
 def test_the_brighter_the_spot_the_harder_the_shadow(file):
     shares = [sun_share(lit(file, sky_with_light(20, 45, strength)).light)
               for strength in (0.3, 20.0, 400.0)]

@@ -56,6 +56,8 @@ def lit_by(config: RenderConfig, name: str, found: EnvironmentMap, from_deg: flo
     """
     cells = _cells(found.light)
     _check_light(cells, name)
+    if config.light.ground_albedo > 0:
+        cells = _above(cells)
     balance = _balance(cells, _fluence(config.light))
     cells = _Cells(cells.towards, cells.solid, cells.flows * balance)
     main = _main_light(cells)
@@ -78,6 +80,12 @@ def _check_light(cells: _Cells, name: str) -> None:
                            " the sky in its upper half")
 
 
+def _above(cells: _Cells) -> _Cells:
+    """Return the cells above the horizon; a real ground hides the others from figures."""
+    chosen = cells.towards[:, 2] > 0
+    return _Cells(cells.towards[chosen], cells.solid[chosen], cells.flows[chosen])
+
+
 def _cells(light: FloatArray) -> _Cells:
     """Return the cells of an equirectangular picture, whose middle lies at +X as in Blender."""
     rows, columns = light.shape[:2]
@@ -95,10 +103,10 @@ def _luminance(light: FloatArray) -> FloatArray:
 
 
 def _fluence(light: Light) -> float:
-    """Return the light of suns and sky summed over all directions."""
+    """Return the light of suns and sky summed over all directions that reach a figure."""
     lamps = light.lamps.strength if light.lamps is not None else light.rim_strength
-    halves = np.array(light.sky_color) + light.ground_share * np.array(
-        light.ground_color or light.sky_color)
+    below = 0.0 if light.ground_albedo > 0 else light.ground_share
+    halves = np.array(light.sky_color) + below * np.array(light.ground_color or light.sky_color)
     return float(light.sun_strength + lamps
                  + 2 * np.pi * light.sky_strength * _luminance(halves))
 

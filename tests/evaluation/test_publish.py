@@ -13,6 +13,7 @@ from exports_clips import small_clips
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.exports.exporting import export
 from mimegen.evaluation.making import QuestionRequest, questions_of
+from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import write_questions
 from mimegen.evaluation.templates import read_templates
 from mimegen.manifest.file import read_manifest
@@ -51,6 +52,35 @@ def test_the_public_half_tells_no_answer(clips: Path, tmp_path: Path) -> None:
         assert not any(row["sample_id"] in text for row in rows), file
     assert all({"prompt", "options", "media"} <= set(line)
                for line in lines(public / "questions.jsonl"))
+
+
+@pytest.mark.slow
+def test_public_names_cannot_be_found_by_trial(clips: Path, tmp_path: Path) -> None:
+    first, again = (published(clips, tmp_path / name) for name in ("one", "two"))
+    rows, questions = read_manifest(clips), lines(clips / "questions-mc.jsonl")
+    guessed = {opaque_name(row) for row in rows} | {one["question_id"] for one in questions}
+    guessed |= {Path(name).stem for name in guessed}
+    for public in (first / "public", again / "public"):
+        asked = lines(public / "questions.jsonl")
+        assert len(asked) == len(questions)
+        names = {path.name for path in (public / "clips").iterdir()}
+        assert not guessed & names
+        assert not guessed & {one[key] for one in asked for key in ("question_id", "clip")}
+        text = "".join(file.read_text(encoding="utf-8") for file in public.rglob("*.json*"))
+        assert not any(name in text for name in guessed)
+    assert not {path.name for path in (first / "public/clips").iterdir()} & {
+        path.name for path in (again / "public/clips").iterdir()}
+    kept = lines(first / "private/questions.jsonl")
+    asked = {one["question_id"]: one for one in lines(first / "public/questions.jsonl")}
+    shown = {row["sample_id"]: row["published_as"]
+             for row in lines(first / "private/manifest.jsonl")}
+    for one in kept:
+        assert asked[one["question_id"]]["prompt"] == one["prompt"]
+        assert asked[one["question_id"]]["media"] == [f"clips/{shown[one['sample_id']]}"]
+    assert {one["question_id"] for one in lines(first / "private/keys.jsonl")} == set(asked)
+    open_set = published(clips, tmp_path / "open", "--with-answers") / "public"
+    assert {one["question_id"] for one in lines(open_set / "questions.jsonl")} == {
+        one["question_id"] for one in questions}
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ def publish_command(questions: Path, out: Path, title: str, creators: tuple[str,
                     licence: str, with_answers: bool, clips: Path | None, unchecked: bool) -> int:
     """Prepare questions and clips for publication as a data set.
 
-    DIR/public has the clips under opaque names, the questions without answers, a
+    DIR/public has the clips under random names, the questions without answers, a
     Croissant description, a datasheet, metadata for archives, checksums and a commitment to the
     answers. DIR/private has the answers and the manifest.
     """

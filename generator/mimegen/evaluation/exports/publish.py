@@ -1,7 +1,10 @@
 """Make a set for publication: a public part without answers, and a private part with the keys."""
 
+import hmac
 import json
-from dataclasses import dataclass
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from mimegen.evaluation.exports.licences import licence_table
 from mimegen.evaluation.exports.media import link_clip
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.templates import copy_files, filled
+from mimegen.evaluation.question import Question
 from mimegen.manifest.file import content_of
 
 PUBLIC = "public"
@@ -25,6 +29,9 @@ PRIVATE = "private"
 REVEALING_FIELDS = frozenset({"answer", "labels", "action", "take", "variant", "background_config",
                               "background_name", "seed", "pair", "control", "control_of",
                               "mirrored", "reversed", "tempo"})
+# Hexadecimal digits of names that depend on a secret.
+_NAME_DIGITS = 16
+Rename = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -43,12 +50,16 @@ class Publication:
 def publish_set(source: Source, publication: Publication, out: Path) -> Path:
     """Write ``public/`` and ``private/`` into a new folder; return the folder.
 
+    Unless the answers are public, clips and questions get new random names.
+
     Raises RequestError if the folder exists, or there is no question.
     """
     if out.exists():
         raise RequestError(f"{out}: already exists; choose another --to")
     if not source.questions:
         raise RequestError(f"{source.file}: contains no question; make some with mimegen questions")
+    if not publication.keys_public:
+        source = _renamed(source, secrets.token_bytes(32))
     with publishing(out) as part:
         public, private = part / PUBLIC, part / PRIVATE
         for folder in (public, private):
@@ -57,6 +68,34 @@ def publish_set(source: Source, publication: Publication, out: Path) -> Path:
         _write_private(source, public, private)
         _seal(public)
     return out
+
+
+def _renamed(source: Source, key: bytes) -> Source:
+    """Return a source with names of clips and questions that depend on a secret key.
+
+    The names in files of questions are hashes of what a clip shows, so everyone could find a clip's
+    action by trial.
+    """
+    def name(text: str) -> str:
+        return hmac.digest(key, text.encode(), "sha256").hex()[:_NAME_DIGITS]
+
+    def clip_name(text: str) -> str:
+        return name(text) + Path(text).suffix
+
+    clips = {clip_name(text): row for text, row in source.clips.items()}
+    questions = [_with_names(one, name, clip_name) for one in source.questions]
+    return replace(source, clips=dict(sorted(clips.items())),
+                   questions=tuple(sorted(questions, key=lambda one: one.question_id)))
+
+
+def _with_names(question: Question, name: Rename, clip_name: Rename) -> Question:
+    examples, further = (
+        [one.model_copy(update={"clip": clip_name(one.clip)}) for one in shown]
+        for shown in (question.examples, question.further))
+    return question.model_copy(update={
+        "question_id": name(question.question_id), "clip": clip_name(question.clip),
+        "control_of": question.control_of and name(question.control_of),
+        "examples": examples, "further": further})
 
 
 def _write_public(source: Source, publication: Publication, public: Path) -> None:

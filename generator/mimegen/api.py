@@ -19,6 +19,7 @@ from mimegen.hands.compiling import HandName
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scene_take import scene_take
 from mimegen.library.takes import library_take, user_take
+from mimegen.methods import Description
 from mimegen.objects.arguments import checked_choice, checked_seed, checked_settings
 from mimegen.objects.clips import Clip, Clips
 from mimegen.objects.dots import Dots
@@ -36,6 +37,7 @@ __all__ = [
     "Clip",
     "Clips",
     "ClipsFailedError",
+    "Description",
     "Dots",
     "Question",
     "Records",

@@ -24,6 +24,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 COMMANDS = {
     "background": "mimegen.commands.background",
     "character": "mimegen.commands.character",
+    "cite": "mimegen.commands.cite",
     "contactsheet": "mimegen.commands.contactsheet",
     "contamination": "mimegen.commands.contamination",
     "devices": "mimegen.commands.devices",

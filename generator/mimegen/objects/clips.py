@@ -28,6 +28,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.manifest.file import MANIFEST, clip_path, content_of, single_rows
 from mimegen.manifest.left_out import LeftOutCell, read_left_out
 from mimegen.manifest.row import Row
+from mimegen.methods import ClipSet, Description
 from mimegen.objects.arguments import checked_choice, checked_seed
 from mimegen.objects.media import Video
 from mimegen.objects.records import data_frame, html_table
@@ -193,6 +194,13 @@ class Clips(Sequence[Clip]):
         return questions_of(shown, QuestionRequest(
             format, asks, prompting, read_templates(format, None), checked_seed(seed), difficulty,
             sampling=parse_sampling(sampling), sampling_text=sampling))
+
+    def describe(self) -> Description:
+        """Return methods, references, attribution and doubts of these clips for a paper.
+
+        ``print(clips.describe())`` shows all of it, as ``mimegen cite`` does.
+        """
+        return Description.of(ClipSet(tuple(self.rows), left_out=tuple(self.left_out)))
 
     def frame(self) -> "pandas.DataFrame":
         """Return the manifest as a DataFrame with one row per clip."""

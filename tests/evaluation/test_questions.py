@@ -449,6 +449,45 @@ def test_frames_of_a_clip_are_written_under_a_name_that_says_nothing(tmp_path):
         assert greys == pytest.approx([20, 100, 160], abs=25)
 
 
+def filmed(out: Path, hue: int) -> Path:
+    """Write a clip of ten frames and its manifest into a folder, perhaps in place of others."""
+    [row] = library_rows(("base+blank@0",), ("fishing",))
+    clip = out / row.file_name
+    clip.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-y", "-f", "lavfi", "-i",
+                    f"testsrc2=96x54:r=5:d=2,hue=h={hue}", "-pix_fmt", "yuv420p", clip], check=True)
+    return written(out, [row.model_copy(update={"frames": 10, "fps": 5,
+                                                "sha256": file_hash(clip)})])
+
+
+@pytest.mark.parametrize("changed", [["--size", "64x64"], ["--stamp"], []],
+                         ids=["size", "stamp", "clip"])
+def test_frames_of_another_size_stamp_or_clip_are_not_taken_for_those_asked_for(
+        tmp_path: Path, changed: list[str]) -> None:
+    out = filmed(tmp_path / "out", hue=0)
+    asked = ["questions", out, "--format", "free", "--sampling", "uniform:3", "--frames",
+             tmp_path / "frames"]
+    for _ in range(2):
+        assert invoked(*asked).returncode == 0
+    if not changed:
+        filmed(out, hue=90)
+    done = invoked(*asked, *changed)
+    assert done.returncode == 2 and "contains other frames" in done.stderr
+
+
+def test_frames_of_questions_and_their_controls_lie_in_one_folder_for_each_clip(
+        tmp_path: Path) -> None:
+    out, frames = filmed(tmp_path / "out", hue=0), tmp_path / "100 %d frames: %03d"
+    done = invoked("questions", out, "--format", "free", "--controls", "frame,shuffled,text",
+                   "--sampling", "uniform:4", "--frames", frames)
+    assert done.returncode == 0, done.stderr
+    asked = read_questions(out / "questions-free.jsonl")
+    assert {one.control for one in asked} == {None, "one frame", "shuffled", "no video"}
+    [folder] = frames.iterdir()
+    assert sorted(int(file.stem) for file in folder.iterdir()) == sorted(
+        {number for one in asked for number in one.frames or ()})
+
+
 # The audit
 
 

@@ -240,6 +240,22 @@ def test_wrong_requests_are_one_clear_line(arguments: tuple[str, ...], hint: str
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["12:30.mp4", "-x.mp4", "100 %d.mp4"])
+def test_names_that_ffmpeg_could_misread_are_written(name: str, tmp_path: Path,
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = invoke("pointlight", "--walker", "--cycles", "1", f"--out={name}")
+    assert done.exit_code == 0, done.output
+    assert read_clip(tmp_path / name).frames > 10
+
+
+@pytest.mark.parametrize("name", ["c:x.mp4", "a\\b.gif"])
+def test_names_that_no_row_may_hold_are_refused_at_once(name: str, tmp_path: Path) -> None:
+    done = invoke("pointlight", "--walker", "--out", tmp_path / name)
+    assert done.exit_code == 2 and "choose another name" in done.output
+    assert not any(tmp_path.iterdir())
+
+
 def test_an_unknown_kind_of_file_is_refused(tmp_path: Path) -> None:
     done = invoke("pointlight", "--action", "boxing", "--out", tmp_path / "x.avi")
     assert done.exit_code == 2 and ".mp4" in done.output and not list(tmp_path.iterdir())

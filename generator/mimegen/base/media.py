@@ -26,6 +26,17 @@ def ffmpeg_input(path: Path) -> list[str]:
     return ["-protocol_whitelist", "file", "-f", demuxer, "-i", f"file:{path}"]
 
 
+def ffmpeg_output(path: Path) -> str:
+    """Return the name by which ffmpeg writes a file, even if the path has a colon or begins with -.
+    """
+    return f"file:{path}"
+
+
+def ffmpeg_pattern(folder: Path, pattern: str) -> str:
+    """Return the name by which ffmpeg writes numbered pictures, as ``%05d.png``, into a folder."""
+    return ffmpeg_output(Path(str(folder).replace("%", "%%")) / pattern)
+
+
 def path_within(folder: Path, name: str) -> Path:
     """Return the path of a file or folder inside ``folder``.
 

@@ -1,7 +1,7 @@
 """``mimegen questions``: make questions about clips, and audit questions."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -374,15 +374,20 @@ def _rows(out: Path) -> list[Row]:
 
 def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], folder: Path,
                   image: str, size: tuple[int, int] | None, stamp: bool) -> None:
+    """Write for each clip the frames that any question shows, into a folder of its own."""
     row_of = {row.sample_id: row for row in rows}
+    if any(question.frames is None for question in made):
+        raise RequestError("--frames: no frames are sampled; choose them with --sampling, as in"
+                           " uniform:8")
+    numbers: dict[tuple[str, str], set[int]] = defaultdict(set)
     for question in made:
-        if question.frames is None:
-            raise RequestError("--frames: no frames are sampled; choose them with --sampling, as in"
-                               " uniform:8")
-        for one in question.shown if question.frames else ():
-            row = row_of[one.sample_id]
-            write_frames(clip_path(out, row), one.frames or [], folder / Path(one.clip).stem,
-                         image, size, row.fps if stamp else None)
+        for one in question.shown:
+            numbers[one.sample_id, one.clip].update(one.frames or ())
+    for (sample_id, clip), wanted in sorted(numbers.items()):
+        if wanted:
+            row = row_of[sample_id]
+            write_frames(clip_path(out, row), sorted(wanted), folder / Path(clip).stem, image, size,
+                         row.fps if stamp else None)
 
 
 def _audit(file: Path, explains: bool, as_json: bool) -> int:

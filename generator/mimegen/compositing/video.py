@@ -18,6 +18,7 @@ import numpy as np
 from mimegen.base.arrays import ByteArray
 from mimegen.base.errors import NO_SPACE, RequestError, disk_full
 from mimegen.base.files import publishing
+from mimegen.base.media import ffmpeg_output
 from mimegen.compositing.color import LightArray, Shade, Tint
 from mimegen.compositing.compose import Compositor
 from mimegen.compositing.planes import Planes, changed_box
@@ -206,5 +207,5 @@ def _command(part: Path, width: int, height: int, fps: float, threads: int,
         "-c:v", "libx264", "-preset", PRESET,
         "-crf", str(crf), "-threads", str(threads), "-filter_threads", "1",
         "-movflags", "+faststart", "-map_metadata", "-1",
-        "-fflags", "+bitexact", "-flags:v", "+bitexact", "-f", "mp4", str(part),
+        "-fflags", "+bitexact", "-flags:v", "+bitexact", "-f", "mp4", ffmpeg_output(part),
     ]

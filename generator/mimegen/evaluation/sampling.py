@@ -10,9 +10,9 @@ import imageio_ffmpeg
 from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import publishing
+from mimegen.base.files import scratch_folder
 from mimegen.base.frame_selection import picking
-from mimegen.base.media import ffmpeg_input
+from mimegen.base.media import ffmpeg_input, ffmpeg_pattern
 
 _WORD = re.compile(r"(?P<kind>uniform|middle|fps|window):(?P<numbers>\d+(\.\d+)?(:\d+(\.\d+)?)*)")
 # Most frames of a sampling: the limits of MimeQA and of ObservableToM.
@@ -135,38 +135,50 @@ def write_frames(clip: Path, frames: Sequence[int], folder: Path, kind: str,
 
     Frames are fitted into ``size``. With ``stamp_fps``, the clip's frame rate, their time is
     written into a corner. Raises RequestError if the clip cannot be read or lacks some of the
-    frames, and if the folder contains other frames.
+    frames, and if the folder exists and its files are not exactly these.
     """
-    names = [f"{number:05d}.{ENDINGS[kind]}" for number in frames]
-    if folder.exists():
-        if sorted(file.name for file in folder.iterdir()) != names:
+    with scratch_folder(folder.parent) as scratch:
+        made = scratch / "frames"
+        made.mkdir()
+        _write_frames(clip, frames, made, ENDINGS[kind], size, stamp_fps)
+        if not folder.exists():
+            made.rename(folder)
+        # Names do not tell: the clip, the size or the stamp may have changed since.
+        elif _contents(folder) != _contents(made):
             raise RequestError(f"{folder}: contains other frames of this clip; choose another"
                                " folder")
-        return sorted(folder.iterdir())
-    with publishing(folder) as part:
-        part.mkdir(parents=True)
-        written = _read_frames(clip, frames, part / f"part-%05d.{ENDINGS[kind]}", size)
-        for file, number, name in zip(written, frames, names, strict=True):
-            if stamp_fps is not None:
-                _stamp(file, f"{number / stamp_fps:.2f} s")
-            file.rename(part / name)
     return sorted(folder.iterdir())
 
 
-def _read_frames(clip: Path, frames: Sequence[int], pattern: Path, size: tuple[int, int] | None
-                 ) -> list[Path]:
+def _write_frames(clip: Path, frames: Sequence[int], folder: Path, ending: str,
+                  size: tuple[int, int] | None, stamp_fps: float | None) -> None:
+    written = _read_frames(clip, frames, folder, ending, size)
+    for file, number in zip(written, frames, strict=True):
+        if stamp_fps is not None:
+            _stamp(file, f"{number / stamp_fps:.2f} s")
+        file.rename(folder / f"{number:05d}.{ending}")
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of each file in a folder, by name."""
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def _read_frames(clip: Path, frames: Sequence[int], folder: Path, ending: str,
+                 size: tuple[int, int] | None) -> list[Path]:
     """Return the files of frames, fitted into ``size`` with black bars where necessary."""
     filters = [f"select={picking(frames)}"]
     if size is not None:
         w, h = size
         filters += [f"scale={w}:{h}:force_original_aspect_ratio=decrease",
                     f"pad={w}:{h}:(ow-iw)/2:(oh-ih)/2"]
-    quality = ["-q:v", "2"] if pattern.suffix == ".jpg" else []
+    quality = ["-q:v", "2"] if ending == "jpg" else []
     done = subprocess.run(
         [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", *ffmpeg_input(clip), "-vf",
-         ",".join(filters), "-fps_mode", "passthrough", *quality, pattern],
+         ",".join(filters), "-fps_mode", "passthrough", *quality,
+         ffmpeg_pattern(folder, f"part-%05d.{ending}")],
         capture_output=True, text=True)
-    written = sorted(pattern.parent.iterdir())
+    written = sorted(folder.iterdir())
     if done.returncode or len(written) != len(frames):
         output = done.stderr.strip().splitlines()
         raise RequestError(f"{clip}: {len(written)} of {len(frames)} frames could be read"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import clear, file_hash, publish
-from mimegen.base.names import path_name
+from mimegen.base.names import inner_path, path_name
 from mimegen.base.spans import spans
 from mimegen.compositing.video import CRF, PRESET
 from mimegen.farm.task import Task
@@ -157,10 +157,16 @@ def _row_path(target: Path) -> Path:
 
 
 def check_target(target: Path) -> None:
-    """Raise RequestError if the file's suffix is not that of a display format."""
+    """Raise RequestError if a file's suffix is not that of a format, or if no row may name it."""
     if target.suffix and target.suffix.lower() not in WRITERS:
         raise RequestError(f"{target}: a display is written to {', '.join(WRITERS)} or to a"
                            " folder (a name without an ending)")
+    if target.suffix:
+        try:
+            inner_path(target.name)
+        except ValueError as problem:
+            raise RequestError(f"{target}: a file's name may neither begin with a letter and a"
+                               " colon nor contain a backslash; choose another name") from problem
 
 
 def write_folder(stimulus: Stimulus, out: Path, formats: Collection[str] = FORMATS) -> Row:

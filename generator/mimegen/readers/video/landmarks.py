@@ -148,7 +148,8 @@ def with_hip_centers(positions: FloatArray) -> FloatArray:
 def _seconds(video: Path) -> float:
     """Return a video's length in seconds. Raises RequestError if it cannot be read."""
     try:
-        reader = imageio_ffmpeg.read_frames(str(video), input_params=ffmpeg_input(video)[:-2])
+        *params, _, address = ffmpeg_input(video)
+        reader = imageio_ffmpeg.read_frames(address, input_params=params)
         meta = next(reader)
         reader.close()
         return float(meta["duration"])

@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 
 from mimegen.base import owners
 from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
-from mimegen.base.files import clear, publish, publish_first, publishing, scratch_folder, sweep
+from mimegen.base.files import (
+    clear,
+    clock_of,
+    publish,
+    publish_first,
+    publishing,
+    scratch_folder,
+    sweep,
+)
 from mimegen.production.moving import move
 from running import leave_as_killed
 
@@ -219,6 +227,23 @@ def test_inspecting_a_junk_file_leaves_the_temporary_folder_alone(tmp_path: Path
     done = subprocess.run([sys.executable, "-m", "mimegen", "inspect", junk], capture_output=True,
                           env=os.environ | {"TMPDIR": str(temporary)})
     assert done.returncode == 2 and sorted(temporary.rglob("*")) == before
+
+
+def test_leftovers_in_a_read_only_folder_stop_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere(monkeypatch, "node-1")
+    left = tmp_path / owners.unfinished_name("a.npz")
+    left.write_bytes(b"half")
+    monkeypatch.undo()
+
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    # As on a file system that is mounted read-only; tests may run as root, who may write otherwise.
+    monkeypatch.setattr(Path, "touch", refuse)
+    sweep(tmp_path)
+    assert clock_of(tmp_path) == float("-inf") and left.exists()
 
 
 def test_scratch_of_a_killed_process_goes_at_the_next_use(tmp_path: Path) -> None:

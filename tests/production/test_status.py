@@ -118,6 +118,36 @@ def test_a_silent_job_elsewhere_is_not_taken_to_run(
     assert not status(tmp_path)["jobs"][0]["runs"]
 
 
+def test_the_later_job_counts_though_the_clock_was_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    for days_back, why in ((0, "no space"), (2, None)):
+        monkeypatch.setattr("mimegen.production.journal.time.time",
+                            lambda back=days_back: now - 86400 * back)
+        with Journal(tmp_path, Store(tmp_path / "store"), {"clips": 1, "shots": 1}) as journal:
+            journal.clip("dance-blank", why)
+    said = status(tmp_path)
+    assert said["clips"] == {"done": 1, "waiting": 0, "failed": 0}
+    assert said["jobs"][0]["since"] == pytest.approx(now - 2 * 86400, abs=1)
+
+
+def test_the_journal_of_a_running_job_is_kept_though_the_clock_was_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mimegen.production.journal.MAX_KEPT", 2)
+    for _ in range(4):
+        with Journal(tmp_path, Store(tmp_path / "store"), {"clips": 1}):
+            pass
+        # As if all had been written in the future.
+        for path in (tmp_path / "status").iterdir():
+            os.utime(path, (time.time() + 86400,) * 2)
+    with Journal(tmp_path, Store(tmp_path / "store"), {"clips": 1}) as running:
+        with Journal(tmp_path, Store(tmp_path / "store"), {"clips": 1}):
+            pass
+        assert running._file.exists()
+
+
 def test_half_a_line_is_no_line(three_clips: Path, tmp_path: Path) -> None:
     out = shutil.copytree(three_clips, tmp_path / "out")
     (journal,) = (out / "status").iterdir()

@@ -1,5 +1,6 @@
 """Write files so that they are never seen incomplete, and compute hashes of content."""
 
+import errno
 import hashlib
 import json
 import os
@@ -202,12 +203,17 @@ def clear(path: Path) -> None:
 
 
 def clock_of(folder: Path) -> float:
-    """Return the time by the clock that sets a folder's timestamps; -inf if it is not writable."""
+    """Return the time by the clock that sets a folder's timestamps; -inf if it is not writable.
+
+    A folder on a read-only file system is not writable either.
+    """
     probe = folder / unfinished_name("clock")
     try:
         probe.touch()
         return probe.stat().st_mtime
-    except PermissionError:
+    except OSError as problem:
+        if problem.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
         return float("-inf")
     finally:
         _remove(probe)

@@ -14,7 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from mimegen.base.lines import append_line
+from mimegen.base.files import stamp
+from mimegen.base.lines import append_line, json_lines
 from mimegen.base.owners import this_host
 from mimegen.store.store import Store
 from mimegen.store.users import SIGN_OF_LIFE_S, Registration
@@ -22,12 +23,15 @@ from mimegen.store.users import SIGN_OF_LIFE_S, Registration
 STATUS = "status"
 # Journals of ended jobs that are kept; what those jobs made is in the manifest.
 MAX_KEPT = 50
+# In bytes; the first line of a journal describes its job.
+MAX_FIRST_LINE = 2**20
 
 
 class Journal:
     """The journal of one running job: what it has planned, begun and made, and what failed.
 
-    Every line has ``at``, seconds since 1970, and one event: ``job`` (begun), ``shot`` with its
+    Every line has ``at``, seconds since 1970, and one event: ``job`` (begun, with its ``number``
+    among the jobs of the folder, because clocks may differ or be set back), ``shot`` with its
     clips, ``task`` (begun or ended), ``clip`` (done or failed), ``frames`` (a heartbeat with the
     number of frames made), ``ended``.
     """
@@ -39,7 +43,7 @@ class Journal:
         """
         folder = out / STATUS
         folder.mkdir(parents=True, exist_ok=True)
-        _forget_old(folder)
+        number = 1 + max(map(_number, _forget_old(folder)), default=0)
         name = f"{this_host()}.{os.getpid()}.{time.time_ns()}.jsonl"
         self._file = folder / name
         self._file.touch()
@@ -47,7 +51,8 @@ class Journal:
         self._lock, self._over = threading.Lock(), threading.Event()
         self._frames = 0
         place = os.path.relpath(store.root.resolve(), out.resolve())
-        self._write({"job": {"host": this_host(), "pid": os.getpid(), "store": place, **facts}})
+        self._write({"job": {"host": this_host(), "pid": os.getpid(), "store": place,
+                              "number": number, **facts}})
         self._life = threading.Thread(target=self._live, name="mimegen-journal", daemon=True)
         self._life.start()
 
@@ -105,12 +110,25 @@ def _reason(error: BaseException | None) -> str | None:
     return None if error is None else str(error) or type(error).__name__
 
 
-def _forget_old(folder: Path) -> None:
-    """Remove the oldest journals, keeping at most ``MAX_KEPT``."""
-    dated = []
-    for path in folder.glob("*.jsonl"):
-        # Another job may remove a journal at the same time.
-        with suppress(FileNotFoundError):
-            dated.append((path.stat().st_mtime, path))
-    for _, path in sorted(dated)[:-MAX_KEPT]:
+def _forget_old(folder: Path) -> list[Path]:
+    """Remove the oldest journals, keeping at most ``MAX_KEPT``; return those that are kept."""
+    journals = sorted(folder.glob("*.jsonl"), key=_order)
+    for path in journals[:-MAX_KEPT]:
         path.unlink(missing_ok=True)
+    return journals[-MAX_KEPT:]
+
+
+def _order(journal: Path) -> tuple[int, int, str]:
+    """Return what sorts journals by age; one that another job has just removed comes first."""
+    written = stamp(journal)
+    return _number(journal), written[0] if written else 0, journal.name
+
+
+def _number(journal: Path) -> int:
+    """Return the number of a journal's job; 0 if it has none, as those of earlier versions."""
+    with suppress(OSError), journal.open("rb") as file:
+        for line in json_lines(file.readline(MAX_FIRST_LINE)):
+            job = line.get("job")
+            number = job.get("number") if isinstance(job, dict) else None
+            return number if isinstance(number, int) else 0
+    return 0

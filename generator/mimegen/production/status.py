@@ -32,6 +32,7 @@ class JobState:
     facts: dict[str, Any]
     since: float
     last_sign: float
+    number: int
     ended: bool = False
     why: str | None = None
     frames: list[tuple[float, int]] = field(default_factory=list)
@@ -66,12 +67,11 @@ def status(out: Path) -> dict[str, Any]:
 
     Raises RequestError if no job has ever begun there.
     """
-    jobs = [job for path in sorted((out / STATUS).glob("*.jsonl")) if (job := _job(path))]
+    jobs = _jobs(out)
     slurm = [asdict(one) for one in left_to_slurm(out)]
     if not jobs and not slurm and not (out / MANIFEST).is_file():
         raise RequestError(f"{out}: no job has begun there ({STATUS}/ has no journal); name the"
                            " folder that render writes to")
-    jobs.sort(key=lambda job: job.since)
     clips, shots = _clips(out, jobs), _shots(out, jobs)
     passes = Counter(kind for row in read_manifest(out) for kind in row.passes or {})
     for job in (job for job in jobs if job.runs):
@@ -89,14 +89,25 @@ def status(out: Path) -> dict[str, Any]:
 
 def is_written_to(out: Path) -> bool:
     """Return whether a job is running that makes clips of ``out``, in whatever store."""
-    jobs = (_job(path) for path in (out / STATUS).glob("*.jsonl"))
-    return any(job.runs for job in jobs if job is not None)
+    return bool(running_jobs(out))
 
 
 def running_jobs(out: Path) -> list[JobState]:
     """Return the jobs that write to ``out`` now; none if it holds no journal."""
-    jobs = map(_job, sorted((out / STATUS).glob("*.jsonl")))
-    return [job for job in jobs if job is not None and job.runs]
+    return [job for job in _jobs(out) if job.runs]
+
+
+def _jobs(out: Path) -> list[JobState]:
+    """Return the jobs of all journals, in the order in which they began.
+
+    Raises PermissionError if the folder of journals cannot be read.
+    """
+    try:
+        journals = sorted(path for path in (out / STATUS).iterdir() if path.suffix == ".jsonl")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    jobs = [job for path in journals if (job := _job(path)) is not None]
+    return sorted(jobs, key=lambda job: (job.number, job.since))
 
 
 def _job(path: Path) -> JobState | None:
@@ -106,7 +117,7 @@ def _job(path: Path) -> JobState | None:
         if "job" in line:
             facts = dict(line["job"])
             job = JobState(facts.pop("host"), facts.pop("pid"), facts.pop("store"), facts,
-                           line["at"], line["at"])
+                           line["at"], line["at"], facts.pop("number", 0))
         if job is not None:
             job.last_sign = max(job.last_sign, line["at"])
             _take_in(job, line)

@@ -39,6 +39,7 @@ from mimegen.shots.camera import Camera
 from mimegen.shots.config import RenderConfig, read_config
 from mimegen.shots.figures import Figure
 from mimegen.shots.framing import frame_camera
+from mimegen.shots.look import CameraLook, FilmedLook, Lens
 
 BODY = capsule_character(16, 12)
 FRAMES = 6
@@ -125,7 +126,7 @@ def test_keypoints_lie_where_joints_are() -> None:
                                    pose[BODY.skeleton.index[joint]], atol=1e-5)
     kinds = {name: value.dtype for name, value in arrays.items() if "names" not in name}
     assert kinds.pop("visibility") == np.uint8
-    assert kinds.keys() == {"world", "boxes", "face_units", "gaze", "joints_0"}
+    assert kinds.keys() == {"world", "outlines", "face_units", "gaze", "joints_0"}
     assert set(kinds.values()) == {np.dtype(np.float32)}
 
 
@@ -241,6 +242,22 @@ def test_keypoint_files_agree_with_one_another(tmp_path: Path) -> None:
     assert not any(pose["people"][0]["face_keypoints_2d"])
     assert any(pose["people"][0]["hand_left_keypoints_2d"])
     assert pose["people"][0]["pose_keypoints_2d"][18:20] == pytest.approx(elbow.tolist(), abs=0.01)
+
+
+@pytest.mark.parametrize("distortion", [(0.0, 0.0), (0.22, 0.05), (-0.08, 0.0)])
+def test_boxes_touch_the_body_as_the_lens_shows_it(distortion: tuple[float, float],
+                                                   tmp_path: Path) -> None:
+    scene, camera = scene_of(wandering()), camera_of(wandering())
+    look = CameraLook(name="mine", distortion=distortion, handheld_deg=0.4, handheld_roll_deg=3)
+    lens = Lens(FilmedLook(look, (0, "walk")), camera, FRAMES, 24.0)
+    maker = KeypointMaker.of(scene)
+    frames = [maker.frame(frame, camera) for frame in range(FRAMES)]
+    write_keypoints(frames, camera, 24.0, camera_matrices(camera), tmp_path, lens)
+    boxes = np.load(tmp_path / "keypoints.npz")["boxes"][:, 0]
+    for frame, box in enumerate(boxes):
+        seen = lens.seen(frame, camera.project(scene.vertices(frame).astype(float))[:, :2])
+        low, high = seen.min(axis=0).clip(0, (320, 180)), seen.max(axis=0).clip(0, (320, 180))
+        assert box == pytest.approx([*low, *(high - low)], abs=0.3)
 
 
 @pytest.fixture(scope="module")

@@ -115,7 +115,7 @@ def _gathered(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera, lens
         "visibility": np.stack([arrays["visibility"] for arrays in frames]),
         "face_units": np.stack([arrays["face_units"] for arrays in frames]),
         "gaze": np.stack([arrays["gaze"] for arrays in frames]),
-        "boxes": np.stack([_inside(_bent_boxes(arrays["boxes"], frame, lens), camera)
+        "boxes": np.stack([_inside(_boxes(arrays["outlines"], frame, lens), camera)
                           for frame, arrays in enumerate(frames)])}
     for number in range(world.shape[1]):
         joints = np.stack([arrays[f"joints_{number}"] for arrays in frames]).astype(float)
@@ -136,16 +136,9 @@ def _places(prefix: str, world: FloatArray, camera: Camera, lens: Lens | None
             f"{prefix}pixels": pixels.astype(np.float32)}
 
 
-def _bent_boxes(boxes: FloatArray, frame: int, lens: Lens | None) -> FloatArray:
-    """Return boxes (N, 4), low and high corners, around their outlines distorted by a lens."""
-    if lens is None:
-        return boxes
-    share = np.linspace(0, 1, 9)[:, None]
-    low, high = boxes[:, None, :2], boxes[:, None, 2:]
-    ends = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]])
-    around = np.concatenate([ends[side] + share * (ends[side + 1] - ends[side])
-                             for side in range(4)])
-    seen = lens.seen(frame, low + around * (high - low))
+def _boxes(outlines: FloatArray, frame: int, lens: Lens | None) -> FloatArray:
+    """Return boxes (N, 4), low and high corners, around outlines (N, M, 2) as a lens shows them."""
+    seen = outlines if lens is None else lens.seen(frame, outlines.astype(float))
     return np.concatenate([seen.min(axis=1), seen.max(axis=1)], axis=1)
 
 

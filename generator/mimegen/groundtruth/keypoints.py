@@ -17,6 +17,8 @@ UNDEFINED = 0
 HIDDEN_BY_SELF = 1
 VISIBLE = 2
 HIDDEN_BY_OTHER = 3
+# The parts, along each axis of the picture, whose outermost points make a performer's outline.
+OUTLINE_PARTS = 48
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +37,8 @@ class KeypointMaker:
         """Return a frame's arrays for N performers with K landmarks.
 
         ``world`` (N, K, 3) are positions in metres. ``visibility`` (N, K) is 0 if not defined, 1 if
-        hidden by the own body, 2 if visible, 3 if hidden by another person. ``boxes`` (N, 4) are
-        left, top, right and bottom pixels of the whole surface, also outside of the picture.
+        hidden by the own body, 2 if visible, 3 if hidden by another person. ``outlines`` (N, M, 2)
+        are pixels on the outline of the whole surface, also outside of the picture.
         ``joints_<n>`` (J, 3) are joint positions of skeleton n in metres. ``names`` (K,) and
         ``joint_names_<n>`` (J,) are names. ``face_units`` (N, 2, U) are the face units of the left
         and right side, those of rigs/faces/units.yaml and, last, the lids'; ``gaze`` (N, 2, 3) are
@@ -52,7 +54,7 @@ class KeypointMaker:
         return {"names": np.array(self.landmarks[0].names), "world": world.astype(np.float32),
                 **self._faces(frame),
                 "visibility": self._visibility(camera, seen, world),
-                "boxes": self._boxes(seen).astype(np.float32), **joints}
+                "outlines": self._outlines(seen).astype(np.float32), **joints}
 
     def _faces(self, frame: int) -> dict[str, NDArray[np.generic]]:
         units = [face_of(figure.character, figure.rotations[frame])
@@ -100,9 +102,25 @@ class KeypointMaker:
         return np.select([undefined, by_other, by_self],
                          [UNDEFINED, HIDDEN_BY_OTHER, HIDDEN_BY_SELF], VISIBLE).astype(np.uint8)
 
-    def _boxes(self, seen: FloatArray) -> FloatArray:
-        boxes = []
-        for number in range(len(self.landmarks)):
-            own = seen[self.scene.surface.persons == number + 1, :2]
-            boxes.append([*own.min(axis=0), *own.max(axis=0)])
-        return np.array(boxes)
+    def _outlines(self, seen: FloatArray) -> FloatArray:
+        persons = self.scene.surface.persons
+        return np.stack([outline_of(seen[persons == number + 1, :2])
+                         for number in range(len(self.landmarks))])
+
+
+def outline_of(places: FloatArray) -> FloatArray:
+    """Return the outermost (M, 2) of pixels (V, 2): the first and last in rows and in columns.
+
+    Some occur twice, so that every frame has the same number.
+    """
+    found = np.concatenate([_outermost(places, along) for along in (0, 1)])
+    return np.asarray(places[np.resize(found, 4 * OUTLINE_PARTS)])
+
+
+def _outermost(places: FloatArray, along: int) -> NDArray[np.intp]:
+    """Return the indices of the least and greatest in each part of an axis of the picture."""
+    axis = places[:, along] - places[:, along].min()
+    part = np.minimum(axis / max(axis.max(), 1e-9) * OUTLINE_PARTS, OUTLINE_PARTS - 1).astype(int)
+    order = np.lexsort([places[:, 1 - along], part])
+    starts = np.unique(part[order], return_index=True)[1]
+    return order[np.concatenate([starts, np.append(starts[1:], len(order)) - 1])]

@@ -95,6 +95,11 @@ def test_every_number_is_that_of_the_rows() -> None:
     assert "Condition: inverted (1 display) and upright (1 display)." in said
 
 
+def test_displays_with_the_same_pictures_are_told_once() -> None:
+    said = methods_of([content(0, **DOTS), content(1, **DOTS | {"display": "standard"})])
+    assert said.count("pixels at 24 frames a second") == 1 and "All clips are 640 x 360" in said
+
+
 def test_sets_of_one_kind_are_told_without_counts() -> None:
     said = methods_of(MIXED[4:7])
     assert "The character is man." in said and "All clips are 1280 x 720" in said
@@ -105,6 +110,12 @@ def test_sets_of_one_kind_are_told_without_counts() -> None:
 @pytest.mark.parametrize(("facts", "words"), [
     ({"mirrored": True}, "1 was mirrored left to right"),
     ({"tempo": 1.2}, "1 was shown at another tempo (1.2)"),
+    ({"face": {"emotion": "anger", "intensity": 1.0}},
+     "1 was given a facial expression, speech or gaze (anger)"),
+    ({"intensity": 0.5}, "1 was shown at another intensity (0.5)"),
+    ({"gait": {"asked": {"speed": 0.8, "treadmill": True}}, "motion_kind": "gait"},
+     "The options of the gaits are speed 0.8, treadmill yes."),
+    ({"avatar": None}, "1 clip has no character: the dots are those of the motion data itself"),
     ({"style": "tired"}, "1 was performed in a style (tired)"),
     ({"partner_avatar": "woman"}, "1 clip shows two people; the second is woman"),
     ({"mimegen_version": "0.2.0"}, "mimegen 0.1.0 (9 clips) and 0.2.0 (1 clip)"),

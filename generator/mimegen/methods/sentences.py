@@ -18,7 +18,8 @@ MADE = {"score": "written choreographies", "gait": "a model of gait", "hands": "
 # How a performance was altered, by field of the row.
 ALTERED = {"tempo": "shown at another tempo", "mirrored": "mirrored left to right",
            "reversed": "played backwards", "style": "performed in a style", "stance": "performed in"
-           " a stance", "face": "given a facial expression, speech or gaze"}
+           " a stance", "intensity": "shown at another intensity", "frequency": "shown with another"
+           " number of repeats", "face": "given a facial expression, speech or gaze"}
 # Fields that tell one performance from another.
 _PERFORMANCE = ("action", "take", "seed", "style", "stance", "intensity", "frequency", "tempo",
                 "mirrored", "reversed", "gait", "hand_action", "face", "faults")
@@ -29,6 +30,7 @@ def of_clips(rows: Rows) -> Iterator[str]:
     yield _amount(rows)
     yield from _kinds(rows)
     yield _motions(rows)
+    yield from _gaits(rows)
     yield from _alterations(rows)
     yield from _performers(rows)
     yield from _variants(rows)
@@ -124,6 +126,19 @@ def _motions(rows: Rows) -> str:
     return f"They show {listed(parts)}."
 
 
+def _gaits(rows: Rows) -> Iterator[str]:
+    """Yield the options of gaits, if they are few enough to name."""
+    options = [_options((row.gait or {}).get("asked")) for row in rows if row.gait]
+    if options and len(set(options)) <= MOST_NAMED:
+        yield f"The options of the gaits are {tally(options)}."
+
+
+def _options(asked: Any) -> str:
+    found = [f"{name} {_word(value) or ('yes' if value else 'no')}"
+             for name, value in sorted(asked.items())] if isinstance(asked, dict) else []
+    return ", ".join(found) or "the action's own"
+
+
 def _alterations(rows: Rows) -> Iterator[str]:
     """Yield how many clips show altered performances."""
     found = [f"{count} {'was' if count == 1 else 'were'} {what}{_which(rows, name)}"
@@ -135,10 +150,17 @@ def _alterations(rows: Rows) -> Iterator[str]:
 
 def _which(rows: Rows, name: str) -> str:
     """Return the values of an alteration in brackets, if they are words or numbers."""
-    values = {getattr(row, name) for row in rows if isinstance(getattr(row, name), str | float)
-              and not isinstance(getattr(row, name), bool)}
-    words = named(f"{value:g}" if isinstance(value, float) else value for value in values)
+    words = named(word for row in rows if (word := _word(getattr(row, name))))
     return f" ({words})" if words else ""
+
+
+def _word(value: Any) -> str:
+    """Return the value of an alteration as a word; empty if it has none."""
+    if isinstance(value, dict):
+        return _word(value.get("emotion"))
+    if value is None or isinstance(value, bool):
+        return ""
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _performers(rows: Rows) -> Iterator[str]:
@@ -146,7 +168,8 @@ def _performers(rows: Rows) -> Iterator[str]:
     shown = [row for row in rows if not row.shows_nobody]
     people = [row.avatar for row in shown if row.avatar]
     if people:
-        yield f"{_subject('character', people)} {tally(people)}."
+        which = "" if len(people) == len(shown) else f" of {counted(len(people), 'clip')}"
+        yield f"{_subject('character', people, which)} {tally(people)}."
     if own := sum(row.avatar is None for row in shown):
         yield (f"{_first(counted(own, 'clip'))} {'has' if own == 1 else 'have'} no character: the"
                " dots are those of the motion data itself.")
@@ -203,11 +226,11 @@ def _picture_facts(row: Row) -> list[Any]:
     config = row.render_config or {}
     sampling = config.get("sampling")
     samples = sampling.get("samples") if isinstance(sampling, dict) else None
-    return [row.render_config_name or ("" if not is_display(row) else f"display {row.display}"),
-            None if is_display(row) else config.get("engine", "cycles"), row.width, row.height,
-            row.fps, row.blender_version, row.device, samples,
-            None if row.camera_look is None else str(row.camera_look.get("name")),
-            row.light_tint is not None]
+    look = None if row.camera_look is None else str(row.camera_look.get("name"))
+    made_by = (None, None) if is_display(row) else (
+        row.render_config_name, config.get("engine", "cycles"))
+    return [*made_by, row.width, row.height, row.fps, row.blender_version, row.device, samples,
+            look, row.light_tint is not None]
 
 
 def _pictures(facts: list[Any], same: Rows, total: int) -> str:

@@ -17,6 +17,7 @@ from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.pairs import both_right, pair_questions, read_pair_wording, whole_pairs
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.reliance import _MEANINGS, reliance
+from mimegen.evaluation.results.page import _needs
 from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.tables import paired, report, whole_groups
@@ -420,3 +421,29 @@ def test_the_api_asks_nothing_about_places_without_anybody(tmp_path: Path) -> No
                                                                "archery", "driving")))
     asked = mg.open(out).questions()
     assert asked and not any(str(one.variant).startswith("nobody") for one in asked)
+
+
+def test_accuracy_is_parted_by_whether_one_frame_can_tell_the_answer() -> None:
+    rows = library_rows()
+    marked = [half(rows[number % len(rows)], f"{factor}-{number:04d}", factor, value).model_copy(
+        update={"permutation": {"pair": {"id": f"{factor}-{number:04d}", "factor": factor,
+                                         "value": value, "needs": needs, "pose_gap_m": 0.5}}})
+              for number in range(12)
+              for factor, values, needs in (("speed", ("slow", "fast"), "several frames"),
+                                            ("hand", ("left", "right"), "one frame"))
+              for value in values]
+    made = pair_questions(whole_pairs(marked), read_pair_wording(None), 0)
+    assert {(one.asks, one.needs) for one in made} == {
+        ("speed", "several frames"), ("hand", "one frame")}
+    # A model that sees single frames knows the hand, and answers each speed with the same option.
+    scored = answered(made, "m", lambda one: one.asks == "hand" or one.answer == "in slow motion")
+    found = {row["needs"]: row for row in report(scored, made)["needs"]}
+    assert (found["one frame"]["accuracy"], found["one frame"]["pairs"]["right"]) == (1.0, 12)
+    assert (found["several frames"]["accuracy"], found["several frames"]["pairs"]["right"]) \
+        == (0.5, 0)
+    page = _needs(report(scored, made)).html
+    assert "One frame or several" in page and "several frames" in page
+    # Pairs whose two clips have the same answer are asked about the action, not the factor.
+    same = pair_questions(whole_pairs(pairs_of_backgrounds(4)), read_pair_wording(None), 0)
+    assert {one.needs for one in same} == {None}
+    assert report(answered(same, "m", lambda _: True), same)["needs"] == []

@@ -181,6 +181,8 @@ def _show(content: dict[str, Any]) -> None:
         if number:
             console.print()
         _show_kind(console, one)
+    if content["needs"]:
+        console.print(_needs(content["needs"]))
     _show_compared(console, content["compared"])
     _show_reliance(console, content["reliance"])
     _show_people(console, content["people"])
@@ -251,6 +253,23 @@ def _show_people(console: Console, people: dict[str, Any] | None) -> None:
         for scale, found in people["scales"].items():
             console.print(f"  {scale}: {counted(len(found['clips']), 'clip')},"
                           f" alpha {_alpha(found['alpha'])}", markup=False)
+
+
+def _needs(rows: list[dict[str, Any]]) -> Table:
+    """Return the table of accuracy where one frame can tell the answer, and where it cannot."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("model", "format", "prompting", "the answer needs"):
+        table.add_column(heading)
+    for heading in ("right", "of", "accuracy", "95 %", "chance", "pairs right", "of pairs"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        pairs = row["pairs"] or {"right": "", "answered": ""}
+        table.add_row(row["model"], row["format"], row["prompting"], row["needs"],
+                      str(row["right"]), str(row["answered"]), f"{row['accuracy']:.1%}",
+                      _span(row["by_action"]),
+                      "none" if row["chance"] is None else f"{row['chance']:.1%}",
+                      str(pairs["right"]), str(pairs["answered"]))
+    return table
 
 
 def _show_groups(console: Console, one: dict[str, Any]) -> None:

@@ -182,7 +182,8 @@ def _manipulations(_: Catalogue) -> Listing:
 def _factors(_: Catalogue) -> Listing:
     from mimegen.plan.permute.factors import FACTORS
 
-    return [{"factor": factor.name, "the_two_clips": factor.about} for factor in FACTORS.values()]
+    return [{"factor": factor.name, "needs": factor.told_by.says, "the_two_clips": factor.about}
+            for factor in FACTORS.values()]
 
 
 def _faults(_: Catalogue) -> Listing:

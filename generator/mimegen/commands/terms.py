@@ -64,6 +64,9 @@ EVALUATION = {
     "p after Holm": "probability of such a difference if the variants were equally hard (the models"
                     " equally good), corrected for the number of comparisons.",
     "chance": "accuracy of guessing; none if there are no options.",
+    "the answer needs": "whether a single frame can tell the two clips of a pair (or the answers to"
+                        " a probe) apart, or only several frames can.",
+    "pairs right": "number of pairs with both halves right, out of 'of pairs'.",
     "flagged": "people who gave nearly the same rating every time or failed an attention check.",
     "alpha": "Krippendorff's alpha, the agreement of raters: 1 is perfect, 0 is what chance gives.",
 }

@@ -30,6 +30,7 @@ from mimegen.evaluation.question import Question, named_by_content
 from mimegen.evaluation.sampling import FrameSampling
 from mimegen.evaluation.subjects import KnownAction, known_actions, subject_of_row
 from mimegen.evaluation.templates import FOLDER, ChoicePrompt, OpenPrompt, filled
+from mimegen.manifest.pair import ONE, SEVERAL
 from mimegen.manifest.row import Row
 
 HANDS = ("left_wrist", "left_middle1", "right_wrist", "right_middle1")
@@ -42,6 +43,9 @@ NEEDED = {"travel": HIPS, "turn": HIPS, "distance": HIPS, "lowest": EYES, "hand_
 # Probes about one moment, and those about what is so in any frame, which a frame must show.
 OF_MOMENT = ("higher_hand", "head_turn")
 OF_ANY_FRAME = ("hands_touch", "lowest", "reach", "leave_ground", "hand_to_face")
+# Probes that the frame at their time answers; all others need several, since what is so at no time
+# is in no single frame.
+OF_ONE_FRAME = (*OF_MOMENT, GAZE_TARGET)
 # All probes of movement and gaze.
 NAMES = (*PROBES, GAZE_TARGET)
 OPEN = "open"
@@ -259,7 +263,8 @@ def _question(one: _Posed, known: dict[str, KnownAction], request: ProbeRequest)
         **clip_fields(row, request.seed), **how, format="probe",
         prompt=filled(template.replace("{question}", one.sentence), one.options),
         question=one.sentence, answer=one.answer, labels=[one.answer], asks=one.probe,
-        category=one.probe, semantic_group=subject.group, performance=subject.name,
+        category=one.probe, needs=ONE if one.probe in OF_ONE_FRAME else SEVERAL,
+        semantic_group=subject.group, performance=subject.name,
         window=sampling.window(row.frames, row.fps) if sampling else [0, row.frames / row.fps],
         sampling=request.sampling_text,
         frames=sampling.frames(row.frames, row.fps) if sampling else None,

@@ -20,6 +20,7 @@ from pydantic import (
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, publish
 from mimegen.base.names import inner_path, plain_name
+from mimegen.manifest.pair import Needs
 
 # In bytes.
 MAX_LINE = 2**22
@@ -81,6 +82,7 @@ class Question(BaseModel):
       ``condition`` how. ``question`` is the question without the words around it, if any.
     - ``further`` are the clips after the first. ``people`` is the number of people in the clip.
     - ``pair`` names the minimal pair that is asked about.
+    - ``needs`` is whether one frame can tell the answers of a pair or probe apart.
     - ``control`` names what a control question shows, and ``control_of`` the question it controls.
     - ``tolerance`` is how far a number may be from ``answer`` and still be right.
     - A free answer that is nearer to one of ``contrasts`` than to the labels is wrong.
@@ -124,6 +126,7 @@ class Question(BaseModel):
     condition: str | None = None
     people: int | None = None
     pair: str | None = None
+    needs: Needs | None = None
     control: str | None = None
     control_of: str | None = None
     tolerance: float | None = Field(default=None, ge=0, allow_inf_nan=False)

@@ -27,6 +27,7 @@ from mimegen.evaluation.statistics import (
     wilson,
 )
 from mimegen.evaluation.versus import models_compared
+from mimegen.manifest.pair import ONE, SEVERAL
 
 Table = dict[str, Any]
 # An action, whether an answer about it is right, and the rater for answers of people.
@@ -45,8 +46,8 @@ def report(scored: Sequence[ScoredAnswer], questions: Sequence[Question]) -> Tab
     models = [_kind_report(kind, [one for one in scored if one.kind == kind], questions,
                            [one for one in scored if one.kind == (PEOPLE, *kind[1:])])
               for kind in kinds]
-    return {"models": models, "compared": models_compared(scored), "actpld": actpld(scored),
-            "reliance": reliance(scored, questions)}
+    return {"models": models, "needs": by_needs(scored), "compared": models_compared(scored),
+            "actpld": actpld(scored), "reliance": reliance(scored, questions)}
 
 
 def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
@@ -178,6 +179,30 @@ def paired(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:
     return {**_clustered([(action, right, rater) for action, right, _, rater in pairs],
                          *name, "pairs"),
             "chance": float(np.mean([chance for _, _, chance, _ in pairs]))}
+
+
+def by_needs(scored: Sequence[ScoredAnswer]) -> list[Table]:
+    """Return accuracy where one frame can tell the answer, and where several are needed.
+
+    One row for each model, format, prompting and need, over all factors or probes. ``pairs`` are
+    those with both halves right.
+    """
+    found = []
+    asked = [one for one in scored if one.question.needs is not None]
+    for model, format_, prompting in sorted({_asker(one) for one in asked}):
+        for needs in (ONE, SEVERAL):
+            own = [one for one in asked if one.question.needs == needs
+                   and _asker(one) == (model, format_, prompting)]
+            if own:
+                name = (model, format_, prompting, needs)
+                found.append({"model": model, "format": format_, "prompting": prompting,
+                              "needs": needs, **share(own, *name), "pairs": paired(own, *name)})
+    return found
+
+
+def _asker(one: ScoredAnswer) -> tuple[str, str, str]:
+    format_, _, prompting = one.question.question_type
+    return one.model, format_, prompting
 
 
 def whole_groups(scored: Sequence[ScoredAnswer], *name: str) -> Table | None:

@@ -61,8 +61,8 @@ def write_page(content: Table, failed: Sequence[Failure], folder: Path) -> Path:
 
     Raises RequestError if they cannot be written.
     """
-    sections = [*_kinds(content), _compared(content), _reliance(content), _actpld(content),
-                _clips(failed), _people(content)]
+    sections = [*_kinds(content), _needs(content), _compared(content),
+                _reliance(content), _actpld(content), _clips(failed), _people(content)]
     for section in sections:
         for name, picture in section.plots.items():
             publish(folder / f"{name}.png", picture)
@@ -268,6 +268,20 @@ def _difference(one: Table) -> list[str]:
             "" if one["lost"] + one["gained"] < FEW_RARE else _span(one["bootstrap"]),
             str(one["pairs"]), f"{one['lost']} / {one['gained']}", one["test"],
             f"{one['p']:.3g}", f"{one['p_holm']:.3g}"]
+
+
+def _needs(content: Table) -> PageSection:
+    """Return the section of what one frame can tell, and what needs several."""
+    rows = [[TITLES.get(one["format"], one["format"]), one["prompting"], one["model"],
+             one["needs"], _share(one), _percent(one["chance"]),
+             _share(one["pairs"])] for one in content["needs"]]
+    if not rows:
+        return PageSection("", {})
+    return PageSection(
+        "<h2>One frame or several</h2><p>Whether a single frame can tell the two clips of a pair"
+        " (or the answers to a probe) apart, or several frames are needed.</p>"
+        + _filled(("Questions", "Prompting", "Model", "Needs", "Right", "Chance",
+                   "Pairs with both halves right"), rows), {})
 
 
 def _compared(content: Table) -> PageSection:

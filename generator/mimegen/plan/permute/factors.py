@@ -30,6 +30,13 @@ from mimegen.plan.permute.suited_takes import (
     shows_no_emotion,
     shows_time,
 )
+from mimegen.plan.permute.telling import (
+    BY_FAULT,
+    BY_TAKE,
+    ONE_FRAME,
+    SEVERAL_FRAMES,
+    Telling,
+)
 
 # Tempos different enough to be told apart from a single clip, and within the limits of
 # permutations.
@@ -79,13 +86,15 @@ class Factor:
     ``suits`` returns whether a take can have such a pair. ``halves`` returns, for a drawn
     declaration, the value and the changed fields of both halves, or None if this draw has none.
     ``shows`` returns whether viewers can tell the halves of a take apart; as it is slow, it is
-    called only for takes as they are drawn, and takes that fail are skipped.
+    called only for takes as they are drawn, and takes that fail are skipped. ``told_by`` finds out
+    whether one frame can tell the halves apart.
     """
 
     name: str
     about: str
     suits: Callable[[LibraryTake], bool]
     halves: Callable[[Base], Halves | None]
+    told_by: Telling
     shows: Callable[[LibraryTake], bool] | None = None
 
 
@@ -219,29 +228,33 @@ def _reversed(base: Base) -> Halves | None:
 
 FACTORS = {factor.name: factor for factor in (
     Factor("action", "another action by the same person, from the same side",
-           is_scored_or_recorded, _action),
+           is_scored_or_recorded, _action, BY_TAKE),
     Factor("order", "two actions by one person, in either order; short ones without walking only",
-           can_be_combined, _order),
+           can_be_combined, _order, BY_TAKE),
     Factor("target", "a gesture to the left and to the right, or up and down; gestures of"
            " 'mimegen list directed' only, and takes with these names; scores of left and right"
-           " need 'mirror: false' under vary", has_direction, _target),
-    Factor("speed", f"played {SLOW:g} and {FAST:g} times as fast", is_scored_or_recorded, _speed),
-    Factor("style", "performed in opposite styles; choreographed takes only", is_scored, _style),
+           " need 'mirror: false' under vary", has_direction, _target, BY_TAKE),
+    Factor("speed", f"played {SLOW:g} and {FAST:g} times as fast", is_scored_or_recorded, _speed,
+           SEVERAL_FRAMES),
+    Factor("style", "performed in opposite styles; choreographed takes only", is_scored, _style,
+           BY_TAKE),
     Factor("repetitions", f"a cue's movement made {FEW_TIMES} and {MANY_TIMES} times; cues only",
-           repeats, _repetitions),
+           repeats, _repetitions, SEVERAL_FRAMES),
     Factor("fault", f"without a fault and with one of amount {FAULT_AMOUNT:g}",
-           is_scored_or_recorded, _fault),
-    Factor("mirror", "left and right swapped, where the take allows it", can_mirror, _mirror),
+           is_scored_or_recorded, _fault, BY_FAULT),
+    Factor("mirror", "left and right swapped, where the take allows it", can_mirror, _mirror,
+           BY_TAKE),
     Factor("background", "the background that fits and the one that misleads",
-           is_scored_or_recorded, _background),
-    Factor("performer", "another random person", is_scored_or_recorded, _performer),
+           is_scored_or_recorded, _background, ONE_FRAME),
+    Factor("performer", "another random person", is_scored_or_recorded, _performer, ONE_FRAME),
     Factor("hand", "done with the right and with the left hand; takes of one person that show it"
-           " only", is_one_handed, _hand, shows_hand),
+           " only", is_one_handed, _hand, BY_TAKE, shows_hand),
     Factor("agent", "the man and the woman in each other's parts; takes of two roles only",
-           has_roles, _agent),
+           has_roles, _agent, BY_TAKE),
     Factor("emotion", "another emotion in the face; best with --fix config=portrait",
-           shows_no_emotion, _emotion),
+           shows_no_emotion, _emotion, ONE_FRAME),
     Factor("reversed", "forwards and backwards; takes that show which it is only",
-           is_scored_or_recorded, _reversed, shows_time),
-    Factor("angle", f"the camera turned by {TURN_DEG:g} degrees", is_scored_or_recorded, _angle),
+           is_scored_or_recorded, _reversed, SEVERAL_FRAMES, shows_time),
+    Factor("angle", f"the camera turned by {TURN_DEG:g} degrees", is_scored_or_recorded, _angle,
+           ONE_FRAME),
 )}

@@ -20,6 +20,7 @@ from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.planned import members_of, take_of
 from mimegen.plan.permute.seen import SeenRows
 from mimegen.plan.permute.space import Space
+from mimegen.plan.permute.telling import Half, needed_fields
 
 # How often a pair is drawn at most until both halves are without faults.
 MAX_TRIED = 60
@@ -85,7 +86,7 @@ class PairDrawing:
             first, second = (self._half(base, number, *half) for half in found)
             fault = self._fault(first) or self._fault(second)
             if not fault:
-                return first, second
+                return self._told(first, second)
         return fault
 
     def _halves(self, declaration: Declaration, attempt: int) -> Halves | None:
@@ -100,6 +101,16 @@ class PairDrawing:
         name = f"{self.factor.name}-seed{self.seed}-{number:04d}"
         facts = PairFacts(id=name, factor=self.factor.name, value=value)
         return base.model_copy(update={**changes, "pair": facts})
+
+    def _told(self, *halves: Declaration) -> tuple[Declaration, Declaration]:
+        """Return the halves with whether one frame can tell them apart."""
+        known = [Half(one.pair.value if one.pair else "", take_of(self.catalogue, one),
+                      (one.character, one.partner) if one.partner else ())
+                 for one in halves]
+        needed = needed_fields(known, self.factor.told_by)
+        first, second = (one.model_copy(update={"pair": one.pair.model_copy(update=needed)})
+                         for one in halves if one.pair)
+        return first, second
 
     def _fault(self, half: Declaration) -> str:
         """Return the first fault that lint finds in a half's take, or an empty text."""

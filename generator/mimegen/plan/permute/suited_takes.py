@@ -128,11 +128,11 @@ def shows_time(take: LibraryTake) -> bool:
 @lru_cache(maxsize=1024)
 def shown_backwards(take: LibraryTake) -> float:
     """Return the distance, in metres, of a take played backwards from all it shows forwards."""
-    return max(irreversibility(_places(*source), IRREVERSIBLE_FPS)
+    return max(irreversibility(joint_places(*source), IRREVERSIBLE_FPS)
                for source in take.sources(LOOKED_AT_FPS))
 
 
-def _places(motion: Motion, roles: Mapping[str, str] | None) -> FloatArray:
+def joint_places(motion: Motion, roles: Mapping[str, str] | None) -> FloatArray:
     """Return the positions (F, J, 3) of a performer's main joints."""
     joints = roles or find_roles(motion.skeleton).joints
     names = motion.skeleton.names

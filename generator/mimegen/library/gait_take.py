@@ -119,6 +119,11 @@ class GaitTake(TakeDescription):
         return bool(dict(self.asked).get("treadmill", self.gait_file.treadmill))
 
     @property
+    def on_level_ground(self) -> bool:
+        """Whether the ground neither slopes nor has stairs."""
+        return self.walker.slope_deg == 0 and manners()[self.walker.manner].steps is None
+
+    @property
     def direction_deg(self) -> float:
         """How far the walker is turned to the left, in degrees."""
         return float(dict(self.asked).get("direction", 0.0))

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from mimegen.base.names import inner_path
+from mimegen.manifest.footfalls import FootEvent
 from mimegen.manifest.rowpart import ContentKey, Json, Number, RowPart
 from mimegen.manifest.timeline import Interval
 
@@ -170,6 +171,10 @@ class OutputFacts(RowPart):
     permutation: Json | None = Field(None, description="the line of the specification it is from")
     timeline: list[Interval] | None = Field(
         None, description="what happens from when to when, as far as it is known for certain")
+    foot_events: list[FootEvent] | None = Field(
+        None, description="when each foot strikes the ground (strike) and leaves it (off), as the"
+                          " clip shows it: performer, foot, kind, frame, time_s. Null where it"
+                          " cannot be told")
 
 
 class DisplayFacts(RowPart):

@@ -15,6 +15,8 @@ from mimegen.characters.posing import posed_meshes
 from mimegen.compositing.background import read_background
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.foot_contacts import cast_contacts
+from mimegen.manifest.footfalls import FootEvent, events_of
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.objects.arguments import checked_seed
@@ -85,6 +87,13 @@ class RetargetedTake:
     def positions(self, performer: int = 0) -> FloatArray:
         """Return a performer's joints (frames, joints, 3) in metres."""
         return np.array(self.motion(performer).global_pose.positions)
+
+    def foot_events(self, performer: int = 0) -> list[FootEvent] | None:
+        """Return when a performer's feet strike the ground and leave it, by the take's frames.
+
+        None where that cannot be told: on slopes and stairs.
+        """
+        return events_of(cast_contacts(self._casting, self._performed), performer)
 
     @within_libraries
     def vertices(self, frame: int, performer: int = 0) -> FloatArray:

@@ -13,7 +13,9 @@ from mimegen.base.errors import RequestError
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.foot_contacts import take_contacts
 from mimegen.library.take import LibraryTake, Source
+from mimegen.manifest.footfalls import FootEvent, events_of
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.editing import resampled
 from mimegen.motion.motion import Motion
@@ -101,6 +103,14 @@ class Take:
     def timeline(self) -> list[Interval]:
         """What happens from when to when; empty where that is not known."""
         return list(self._take.timeline or ())
+
+    @within_libraries
+    def foot_events(self, performer: int = 0) -> list[FootEvent] | None:
+        """Return when a performer's feet strike the ground and leave it, by the take's frames.
+
+        None where that cannot be told: on slopes and stairs, and for skeletons without toes.
+        """
+        return events_of(take_contacts(self._take, self._sources), performer)
 
     def motion(self, performer: int = 0) -> Motion:
         """Return a performer's skeleton and its rotations."""

@@ -10,6 +10,7 @@ from mimegen.characters.character import Performance
 from mimegen.characters.expression import has_face
 from mimegen.library.cast import InLights
 from mimegen.library.casting import Casting
+from mimegen.library.foot_contacts import cast_contacts, contacts_code
 from mimegen.library.gait_shown import gait_on_body
 from mimegen.manifest.timeline import PARTNER, PERFORMER
 from mimegen.plan.keys import (
@@ -113,6 +114,7 @@ class Shot:
             "height": self.config.height,
             **self._filmed(scene),
             "swept": self._swept(scene),
+            "feet": {"code": contacts_code(), "contacts": cast_contacts(self.casting, scene)},
             **self._fault_facts(scene),
             **self._hidden_faces(scene),
             "character_height_m": round(performance.character.height, 4),
@@ -161,6 +163,11 @@ def _partner_rights(scene: tuple[Performance, ...]) -> dict[str, str]:
 def has_route(facts: ShotFacts) -> bool:
     """Return whether a shot's facts hold the floor area, as computed by the current code."""
     return "swept" in facts and facts["swept"].get("code") == sweeping_code()
+
+
+def has_contacts(facts: ShotFacts) -> bool:
+    """Return whether a shot's facts hold when feet stand, as found by the current code."""
+    return "feet" in facts and facts["feet"].get("code") == contacts_code()
 
 
 def camera_of(facts: ShotFacts) -> Camera:

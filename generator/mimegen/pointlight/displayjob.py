@@ -9,10 +9,13 @@ from typing import Any
 from mimegen.base.files import publish
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.packing import unpack_character, unpack_performance
+from mimegen.manifest.footfalls import contacts_of
 from mimegen.pointlight.filming import filmed, write_mp4
 from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_performances
 from mimegen.pointlight.spec import Display
+from mimegen.pointlight.stimulus import FOOT_CONTACTS
+from mimegen.retarget.soles import performed_standing
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.jobs import FigureFiles
 
@@ -43,7 +46,11 @@ class DisplayJob:
         if not self.figures[0].performance.exists():
             raise FileNotFoundError(f"{self.figures[0].performance} is gone")
         bodies = tuple(_performance(files) for files in self.figures)
-        scene = scene_of_performances(self.name, bodies, self.display, OF_CHARACTERS)
+        # Faults may move feet, so with them nothing is said about steps.
+        contacts = None if self.faults else contacts_of(
+            [performed_standing(body) for body in bodies], bodies[0].motion.fps)
+        scene = scene_of_performances(self.name, bodies, self.display,
+                                      OF_CHARACTERS | {FOOT_CONTACTS: contacts})
         stimulus = filmed(scene, self.display, self.seed, self.angle, self.shared)
         faults = {"faults": list(self.faults)} if self.faults else {}
         content = {"facts": display_facts(stimulus) | faults,

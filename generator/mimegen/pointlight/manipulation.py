@@ -48,6 +48,7 @@ class Manipulation(Strict):
     view (``view``), or dots in the picture (``picture``). ``algorithm`` describes the rule and its
     published source; ``version`` is raised when results change. ``main`` is the parameter that
     ``name=value`` sets, ``only_on`` the styles that show it, where the stage does not say.
+    ``keeps_steps`` is whether feet still come to the ground when the performer's do.
     """
 
     name: ClassVar[str]
@@ -56,6 +57,7 @@ class Manipulation(Strict):
     version: ClassVar[int] = 1
     main: ClassVar[str | None] = None
     only_on: ClassVar[tuple[DotStyle, ...]] = ()
+    keeps_steps: ClassVar[bool] = True
 
     @property
     def styles(self) -> tuple[DotStyle, ...]:

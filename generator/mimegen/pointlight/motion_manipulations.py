@@ -78,6 +78,7 @@ class Global(Manipulation):
     """Global motion only: the mean posture travels as one rigid figure."""
 
     name, stage = "global", "world"
+    keeps_steps = False
     algorithm = "mean place of each dot about the root, carried along the root's path"
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
@@ -92,6 +93,7 @@ class Exaggerated(Manipulation):
     """
 
     name, stage, main = "exaggerated", "world", "factor"
+    keeps_steps = False
     algorithm = ("deviations of each dot from its mean place about the root, scaled"
                  " (after Pollick, Fidopiastis & Braden 2001; Troje 2002)")
     factor: float = Field(default=1.5, ge=0, le=10)
@@ -108,6 +110,7 @@ class PhaseScrambled(Manipulation):
     """
 
     name, stage, main = "phase_scrambled", "world", "rule"
+    keeps_steps = False
     algorithm = ("circular shift of each dot's motion about the root by a random number of frames"
                  " (van Boxtel & Lu 2013); fold plays to and fro instead,"
                  " without a jump where the clip ends")

@@ -41,6 +41,7 @@ class Scrambled(Manipulation):
     """Spatial scramble: every dot keeps its own motion but starts at another position."""
 
     name, stage, main = "scrambled", "picture", "rule"
+    keeps_steps = False
     algorithm = ("uniform: start places drawn uniformly within the box of the clip's dots, as far"
                  " as the whole path stays in the picture (Grossman et al. 2000; van Boxtel & Lu"
                  " 2013); permuted: start places exchanged among a performer's dots, which keeps"
@@ -268,6 +269,7 @@ class Displaced(Manipulation):
     """Every dot displaced at random, equally in all frames: noise in the figure's form."""
 
     name, stage, main = "displaced", "picture", "sd"
+    keeps_steps = False
     algorithm = "one Gaussian displacement in x and y of each dot for the whole clip"
     sd: Length = "10px"
 

@@ -1,17 +1,21 @@
 """Make the manifest's entries of a display: everything that a paper must report."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from mimegen import __version__
+from mimegen.manifest.footfalls import events_shown
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.discs import to_srgb
 from mimegen.pointlight.dots import MASK
 from mimegen.pointlight.landmarks import DotSet
 from mimegen.pointlight.scenes import chosen_set
-from mimegen.pointlight.stimulus import Stimulus, share_outside, used_dots
+from mimegen.pointlight.stimulus import FOOT_CONTACTS, Stimulus, share_outside, used_dots
 
+# Manipulations that turn a picture into its mirror image.
+FLIPS = ("mirrored", "inverted")
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709
 
 
@@ -19,8 +23,9 @@ def display_facts(stimulus: Stimulus) -> dict[str, Any]:
     """Return the row of a display, without the fields of the file that holds it."""
     display, dots = stimulus.display, stimulus.dots
     used = used_dots(stimulus)
+    known = {name: value for name, value in stimulus.scene.facts.items() if name != FOOT_CONTACTS}
     return {
-        **stimulus.scene.facts,
+        **known, **_foot_events(stimulus),
         "display": display.name, "display_style": display.style, "dots_seed": stimulus.seed,
         "generator": "numpy.random.default_rng (PCG64), seeded by seed and CRC-32 of the scene's"
                      " and the manipulation's names",
@@ -38,6 +43,21 @@ def display_facts(stimulus: Stimulus) -> dict[str, Any]:
         "render_config": display.model_dump(mode="json"),
         "mimegen_version": __version__, "numpy_version": np.__version__,
     }
+
+
+def _foot_events(stimulus: Stimulus) -> dict[str, Any]:
+    """Return when feet strike and leave the ground; empty if that is unknown or not shown."""
+    contacts = stimulus.scene.facts.get(FOOT_CONTACTS)
+    if contacts is None or not all(step.keeps_steps for step in stimulus.manipulations):
+        return {}
+    events = events_shown(contacts, stimulus.moments, stimulus.display.fps,
+                          is_flipped(step.name for step in stimulus.manipulations))
+    return {"foot_events": [event.model_dump() for event in events]}
+
+
+def is_flipped(manipulations: Iterable[str]) -> bool:
+    """Return whether a display looks like that of the mirrored performer."""
+    return sum(name in FLIPS for name in manipulations) % 2 == 1
 
 
 def _dot_facts(stimulus: Stimulus) -> dict[str, Any]:

@@ -25,6 +25,9 @@ from mimegen.pointlight.spec import Display, linear_color
 from mimegen.pointlight.view import View, camera_view, framed_view
 from mimegen.shots.camera import Camera
 
+# The scene's fact that holds when feet stand (``manifest/footfalls.py``); rows hold events instead.
+FOOT_CONTACTS = "foot_contacts"
+
 
 @dataclass(frozen=True, eq=False)
 class DotScene:

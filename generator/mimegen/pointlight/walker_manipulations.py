@@ -53,6 +53,7 @@ class Flipped(Manipulation):
     """Part of a figure upside down: every dot of the feet, or of the rest of the body."""
 
     name, stage, main = "flipped", "picture", "part"
+    keeps_steps = False
     algorithm = ("each dot of the part is mirrored about its own mean height, which stays (Troje &"
                  " Westhoff 2006)")
     part: Literal["feet", "body"] = "feet"
@@ -73,6 +74,7 @@ class OutOfPhase(Manipulation):
     """The dots of a body part play later than the others, by a fraction of the clip."""
 
     name, stage, main = "out_of_phase", "world", "share"
+    keeps_steps = False
     algorithm = ("the part's motion about the root is shifted by a share of the clip, which for a"
                  " walker's loop is one of its cycles (after Bertenthal & Pinto 1994)")
     share: float = Field(default=0.25, ge=0, le=1)
@@ -92,6 +94,7 @@ class Sines(Manipulation):
     """Every dot moves as a sine of its performer's main frequency."""
 
     name, stage, main = "sines", "picture", "keep"
+    keeps_steps = False
     algorithm = ("each dot's motion becomes its mean and the strongest waves of its Fourier series"
                  " over the clip, the same for all dots of a performer (after Troje 2002)")
     keep: int = Field(default=1, ge=1, le=10)
@@ -129,6 +132,7 @@ class Crowd(Manipulation):
     """Copies of the figure beside one another, of which one faces the other way."""
 
     name, stage, main = "crowd", "picture", "count"
+    keeps_steps = False
     algorithm = ("smaller copies on a grid, each at its own moment of the clip; where odd, one that"
                  " is drawn by the seed is mirrored")
     count: int = Field(default=9, ge=2, le=64)

@@ -18,9 +18,11 @@ from mimegen.compositing.video import CRF, PRESET
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_bodies
+from mimegen.library.foot_contacts import cast_contacts, is_level, take_contacts
 from mimegen.library.shown_timeline import timeline_of
 from mimegen.library.take import LibraryTake
 from mimegen.manifest.file import add_rows, content_of, json_of
+from mimegen.manifest.footfalls import window_of
 from mimegen.manifest.record import with_record
 from mimegen.manifest.row import FACE, Row
 from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval, cut, retold, without_faces
@@ -29,16 +31,14 @@ from mimegen.plan.front import turned
 from mimegen.pointlight import outputs
 from mimegen.pointlight.displayjob import OF_CHARACTERS, DisplayJob
 from mimegen.pointlight.filming import source_fps, write_mp4
-from mimegen.pointlight.record import display_facts
+from mimegen.pointlight.record import display_facts, is_flipped
 from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions, scene_of_performances
 from mimegen.pointlight.spec import Display
-from mimegen.pointlight.stimulus import DotScene, Stimulus
+from mimegen.pointlight.stimulus import FOOT_CONTACTS, DotScene, Stimulus
 from mimegen.readers.points import read_points
 from mimegen.shots.config import RenderConfig
 from mimegen.store.store import Store
 
-# Manipulations that turn a picture into its mirror image.
-FLIPS = ("mirrored", "inverted")
 CODEC = f"H.264, yuv420p, x264 {PRESET}, crf {CRF}"
 
 
@@ -52,8 +52,9 @@ def take_scene(take: LibraryTake, display: Display) -> DotScene:
     for partner in take.files[1:]:
         facts |= {"partner_motion_file": partner.name,
                   "partner_motion_sha256": file_hash(partner)}
-    scene = scene_of_motions(path_name(*take.words), take.sources(source_fps(display)), display,
-                             facts)
+    sources = take.sources(source_fps(display))
+    facts[FOOT_CONTACTS] = take_contacts(take, sources)
+    scene = scene_of_motions(path_name(*take.words), sources, display, facts)
     return replace(scene, version=_version(take))
 
 
@@ -67,8 +68,11 @@ def cast_scene(casting: Casting, display: Display, fps: float) -> DotScene:
 
     Raises RequestError if the motion does not fit the character.
     """
-    scene = scene_of_performances(_scene_name(casting), casting.with_faults(casting.perform(fps)),
-                                  display, _casting_facts(casting, fps) | OF_CHARACTERS)
+    performed = casting.perform(fps)
+    facts = _casting_facts(casting, fps) | OF_CHARACTERS | {
+        FOOT_CONTACTS: cast_contacts(casting, performed)}
+    scene = scene_of_performances(_scene_name(casting), casting.with_faults(performed), display,
+                                  facts)
     return replace(scene, version=_version(casting.take))
 
 
@@ -141,7 +145,7 @@ def write_display(stimulus: Stimulus, target: Path, formats: Collection[str] = F
     facts = display_facts(shown)
     if ending == ".png":
         facts |= outputs.sheet_facts(stimulus, *outputs.sheet_of(stimulus))
-        facts["timeline"] = None
+        facts |= {"timeline": None, "foot_events": None}
     row = with_record(target, _row(facts, shown.moments, stimulus.name, target, target.name))
     publish(_row_path(target), json_of(row, indent=1))
     return row
@@ -195,10 +199,14 @@ def write_folder(stimulus: Stimulus, out: Path, formats: Collection[str] = FORMA
 
 def _of_window(row: Row, frames: Sequence[int]) -> dict[str, Any]:
     """Return what happens in a clip's consecutive ``frames``, counted from the first of them."""
-    if row.timeline is None:
-        return {}
-    span = np.array([frames[0], frames[-1] + 1]) / row.fps
-    return {"timeline": cut(row.timeline, span, span - span[0])}
+    first, end = frames[0], frames[-1] + 1
+    found: dict[str, Any] = {}
+    if row.timeline is not None:
+        span = np.array([first, end]) / row.fps
+        found["timeline"] = cut(row.timeline, span, span - span[0])
+    if row.foot_events is not None:
+        found["foot_events"] = window_of(row.foot_events, first, end, row.fps)
+    return found
 
 
 def display_task(clip: DisplayClip, store: Store) -> Task:
@@ -238,6 +246,8 @@ def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: S
     """
     angle = clip.angle
     known = _casting_facts(clip.casting, source_fps(clip.display, _shared(clip))) | facts
+    if not is_level(clip.casting.take):
+        known.pop("foot_events", None)
     return _row(known, np.asarray(moments), clip.sample_id, file, f"clips/{clip.sample_id}.mp4", {
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",
@@ -256,7 +266,8 @@ def _row(known: dict[str, Any], moments: NDArray[np.float64], sample_id: str, fi
     """
     facts = {name: value for name, value in known.items() if name != "timeline"}
     happens = known.get("timeline")
-    if happens and _is_flipped(facts):
+    # In a mirror image left hands are right ones.
+    if happens and is_flipped(step["name"] for step in facts["manipulations"]):
         happens = retold(happens, mirror=True)
     if happens:
         happens = without_faces(happens, (), True, facts.get("motion_kind") == FACE)
@@ -269,12 +280,6 @@ def _row(known: dict[str, Any], moments: NDArray[np.float64], sample_id: str, fi
         "sample_id": sample_id, "file_name": file_name, "type": "pointlight",
         "faces_hidden": [PERFORMER, PARTNER][:facts["performers"]],
         "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)})
-
-
-def _is_flipped(facts: dict[str, Any]) -> bool:
-    """Whether a display looks like that of the mirrored performer: left hands are right ones."""
-    flips = [step for step in facts["manipulations"] if step["name"] in FLIPS]
-    return len(flips) % 2 == 1
 
 
 def _timeline(intervals: list[Interval] | None, shown: NDArray[np.float64], fps: float

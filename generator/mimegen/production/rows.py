@@ -6,10 +6,11 @@ from typing import Any
 
 from mimegen import __version__
 from mimegen.compositing.video import ClipFacts
-from mimegen.faults.showing import Showing
+from mimegen.faults.showing import SHADOW_MISSING, Showing
 from mimegen.library.face_take import FaceTake
 from mimegen.library.shown_timeline import timeline_of
 from mimegen.manifest.file import content_of, typed_row
+from mimegen.manifest.footfalls import events_shown
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import without_faces
 from mimegen.plan.background_visibility import clip_shown
@@ -19,6 +20,8 @@ from mimegen.scenery.checks import name_of
 from mimegen.scenery.clearing import MAX_SHIFT_M, NONE
 from mimegen.store.shotfacts import PanRecord, ShotFacts
 
+# Faults with which the frames that remain still show each step when it is made.
+KEEP_STEPS = frozenset({"cut_off", SHADOW_MISSING})
 DOUBTS = {"wall": "go through a wall", "ground": "leave the ground"}
 
 
@@ -27,11 +30,12 @@ def clip_row(clip: PlannedClip, shot_facts: ShotFacts, clip_facts: ClipFacts) ->
     pan = {"pan": panned(shot_facts["pan"], clip.showing(shot_facts["frames"]))} \
         if "pan" in shot_facts else {}
     facts: dict[str, Any] = {**shot_facts}
-    facts.pop("swept", None)
+    for name in ("swept", "feet"):
+        facts.pop(name, None)
     casting = clip.shot.casting
     return Row(**facts | casting.take.stated() | casting.cast_facts()
-               | _faults_and_timeline(clip, shot_facts) | pan | _of_background(clip)
-               | _of_light(clip) | {
+               | _faults_and_timeline(clip, shot_facts) | _foot_events(clip, shot_facts) | pan
+               | _of_background(clip) | _of_light(clip) | {
         "sample_id": clip.sample_id,
         "file_name": f"clips/{clip.sample_id}.mp4",
         "type": "MIME",
@@ -135,6 +139,16 @@ def _faults_and_timeline(clip: PlannedClip, shot_facts: ShotFacts) -> dict[str, 
               *(record.content() for record in clip.showing(shot_facts["frames"]).records)]
     return ({"faults": faults} if faults else {}) | row_timeline(
         clip, shot_facts.get("faces_hidden", ()))
+
+
+def _foot_events(clip: PlannedClip, shot_facts: ShotFacts) -> dict[str, Any]:
+    """Return a row's field of foot events; empty if they cannot be told."""
+    contacts = shot_facts["feet"]["contacts"] if "feet" in shot_facts else None
+    faults = {fault.name for fault in clip.shot.casting.faults}
+    if contacts is None or clip.is_empty or not faults <= KEEP_STEPS:
+        return {}
+    shown = clip.showing(shot_facts["frames"]).frames / contacts["fps"]
+    return {"foot_events": events_shown(contacts, shown, clip.shot.config.fps)}
 
 
 def row_timeline(clip: PlannedClip, hidden: Collection[str] = ()) -> dict[str, Any]:

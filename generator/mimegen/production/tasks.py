@@ -16,7 +16,7 @@ from mimegen.library.figures import published_figures
 from mimegen.library.shown_timeline import timeline_of
 from mimegen.plan.clips import PlannedClip
 from mimegen.plan.plan import CastingPlan
-from mimegen.plan.shots import Shot, camera_of, has_route
+from mimegen.plan.shots import Shot, camera_of, has_contacts, has_route
 from mimegen.production.sizes import SIZING
 from mimegen.scenery.job import SetJob
 from mimegen.shots.config import World
@@ -119,10 +119,13 @@ def _portable_world(world: World | None, store: Store) -> Path | None:
 def complete_facts(facts: ShotFacts | None, clips: Sequence[PlannedClip]) -> ShotFacts | None:
     """Return a shot's recorded facts if they are complete for these clips, else None.
 
-    Older versions did not record the floor area that performers cover, which clips with a set need.
+    Older versions did not record the floor area that performers cover, which clips with a set need,
+    nor when feet stand.
     """
+    if facts is None or not has_contacts(facts):
+        return None
     stands_in_a_set = any(clip.background.set is not None for clip in clips)
-    return None if facts is None or (stands_in_a_set and not has_route(facts)) else facts
+    return None if stands_in_a_set and not has_route(facts) else facts
 
 
 def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[ShotFacts | None],

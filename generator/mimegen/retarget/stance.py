@@ -53,6 +53,11 @@ def standing_height(source: Motion, joints: Mapping[str, int]) -> float:
     return _standing(source, joints)[0]
 
 
+def stays_afloat(source: Motion, joints: Mapping[str, int]) -> bool:
+    """Return whether feet stay in the air, as a swimmer's do."""
+    return _standing(source, joints)[1]
+
+
 def _standing(source: Motion, joints: Mapping[str, int]) -> tuple[float, bool]:
     """Return the height (m) at which ankles rest, and whether they stay in the air."""
     both = [joints[f"{side}_foot"] for side in SIDES]

@@ -2,6 +2,8 @@
 
 from typing import Any, Required, TypedDict
 
+from mimegen.manifest.footfalls import FootContacts
+
 
 class CameraRecord(TypedDict, total=False):
     """The fields of a camera; ``shots/camera.py`` explains them."""
@@ -30,12 +32,20 @@ class SweptRecord(TypedDict):
     top_m: float
 
 
+class FootRecord(TypedDict):
+    """When feet stand (``manifest/footfalls.py``), if known, and the key of the code used."""
+
+    code: str
+    contacts: FootContacts | None
+
+
 class ShotFacts(TypedDict, total=False):
     """The facts of a shot before rendering, for its clips and their rows.
 
-    ``pan`` exists only for a camera that follows the performer, ``swept`` only since versions that
-    record it, and ``partner_character_key`` only for two performers. Further fields are those of
-    rows. Facts read back may come from an older version: only the number of frames is guaranteed.
+    ``pan`` exists only for a camera that follows the performer, ``swept`` and ``feet``
+    only since versions that record them, and ``partner_character_key`` only for two performers.
+    Further fields are those of rows. Facts read back may come from an older version: only the
+    number of frames is guaranteed.
     """
 
     frames: Required[int]
@@ -46,6 +56,7 @@ class ShotFacts(TypedDict, total=False):
     angle: float
     pan: PanRecord
     swept: SweptRecord
+    feet: FootRecord
     faults: list[dict[str, Any]]
     faces_hidden: list[str]
     character_key: str

@@ -65,7 +65,7 @@ def test_rows_differ_in_what_is_reversed_alone(played: Path) -> None:
         ahead, back = (row.model_dump(exclude_none=True) for row in rows_of(played, variant))
         differ = {name for name in {*ahead, *back} if ahead.get(name) != back.get(name)}
         made = {"sample_id", "file_name", "sha256", "clip_key", "shot_key", "timeline", "passes",
-                "rendered_on", "cpu"}
+                "foot_events", "rendered_on", "cpu"}
         assert "reversed" in differ and differ <= made | {"reversed", "camera_distance_m"}
         assert ahead.get("camera_distance_m") == pytest.approx(back.get("camera_distance_m"))
         assert back["labels"] == ["sitting down"]

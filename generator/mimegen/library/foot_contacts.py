@@ -10,6 +10,9 @@ from mimegen.library.take import LibraryTake, Source
 from mimegen.manifest.footfalls import FootContacts, contacts_of
 from mimegen.retarget.soles import feet_standing, performed_standing
 
+# Frames a second below which steps fall between frames.
+LEAST_FPS = 20.0
+
 
 def contacts_code() -> str:
     """Return the key of the code that finds when feet stand."""
@@ -19,30 +22,32 @@ def contacts_code() -> str:
 def take_contacts(take: LibraryTake, sources: Sequence[Source]) -> FootContacts | None:
     """Return when the feet of a take's performers, on their own skeletons, stand.
 
-    None if that cannot be told: the ground is not level, or a skeleton has no toes.
+    None if that cannot be told: see `is_tellable`; also if a skeleton has no toes.
     """
-    if not is_level(take):
+    fps, loop = sources[0][0].fps, is_loop(take)
+    if not is_tellable(take, fps):
         return None
-    loop = is_loop(take)
     found = [feet_standing(motion, roles, loop) for motion, roles in sources]
     known = [standing for standing in found if standing is not None]
-    return contacts_of(known, sources[0][0].fps, loop) if len(known) == len(found) else None
+    return contacts_of(known, fps, loop) if len(known) == len(found) else None
 
 
 def cast_contacts(casting: Casting, scene: Sequence[Performance]) -> FootContacts | None:
-    """Return when the feet of performances stand; None if that cannot be told.
-
-    It cannot if a fault changes motion, body or cast, or if the ground is not level.
-    """
-    if casting.moving_faults or not is_level(casting.take):
+    """Return when the feet of performances stand; None if that cannot be told."""
+    fps, loop = scene[0].motion.fps, is_loop(casting.take)
+    if not tells_steps(casting, fps):
         return None
-    loop = is_loop(casting.take)
-    return contacts_of([performed_standing(one, loop) for one in scene], scene[0].motion.fps, loop)
+    return contacts_of([performed_standing(one, loop) for one in scene], fps, loop)
 
 
-def is_level(take: LibraryTake) -> bool:
-    """Return whether a take's ground is level: gaits may climb slopes and stairs."""
-    return not isinstance(take, GaitTake) or take.on_level_ground
+def tells_steps(casting: Casting, fps: float) -> bool:
+    """Return whether a casting tells when its feet stand: no fault changes motion, body or cast."""
+    return not casting.moving_faults and is_tellable(casting.take, fps)
+
+
+def is_tellable(take: LibraryTake, fps: float) -> bool:
+    """Return whether the ground is level and there are enough frames a second to tell steps."""
+    return fps >= LEAST_FPS and (not isinstance(take, GaitTake) or take.on_level_ground)
 
 
 def is_loop(take: LibraryTake) -> bool:

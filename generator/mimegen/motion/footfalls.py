@@ -16,13 +16,15 @@ BoolArray = NDArray[np.bool_]
 class FootfallParameters:
     """When a foot stands. Chosen on the recordings and gaits of ``docs/research/gait.md``."""
 
-    # A point of the sole stands at most this much (m) above the ground.
-    band_m: float = 0.025
+    # A point of the sole stands at most this much (m) above the ground, and before and after that
+    # as long as it stays below the second height: captured soles move a little.
+    band_m: float = 0.03
+    loose_m: float = 0.05
     # It moves slower over the ground than this fraction of the foot's highest speed within
     # ``swing_s`` seconds, and than a speed between these two (m/s): in slow steps all is slower.
-    of_swing: float = 0.2
+    of_swing: float = 0.15
     swing_s: float = 0.6
-    speeds: tuple[float, float] = (0.25, 0.6)
+    speeds: tuple[float, float] = (0.2, 0.6)
     # Shorter contacts are left out, and shorter gaps closed (s).
     shortest_s: float = 0.06
     # The ground moves, as a treadmill does, if this fraction of the lowest points move within
@@ -55,7 +57,10 @@ def standing_feet(soles: FloatArray, fps: float, level: float | None = None,
         level = resting_level(over.reshape(len(over), -1, 3), fps)
     speed = np.linalg.norm(velocities(over, fps), axis=-1)
     still = speed < _slow(speed, fps)[..., None]
-    return _tidy(((over[..., 2] < level + FOOTFALL.band_m) & still).any(axis=2), fps)
+    firm, loose = ((still & (over[..., 2] < level + height)).any(axis=2)
+                   for height in (FOOTFALL.band_m, FOOTFALL.loose_m))
+    in_time = np.ones((3, 1), bool)
+    return _tidy(scipy.ndimage.binary_propagation(firm, in_time, loose), fps)
 
 
 def _belt(soles: FloatArray, fps: float) -> FloatArray:

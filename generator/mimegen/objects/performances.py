@@ -91,7 +91,7 @@ class RetargetedTake:
     def foot_events(self, performer: int = 0) -> list[FootEvent] | None:
         """Return when a performer's feet strike the ground and leave it, by the take's frames.
 
-        None where that cannot be told: on slopes and stairs.
+        None where that cannot be told: on slopes and stairs, and at less than 20 frames a second.
         """
         return events_of(cast_contacts(self._casting, self._performed), performer)
 

@@ -108,7 +108,8 @@ class Take:
     def foot_events(self, performer: int = 0) -> list[FootEvent] | None:
         """Return when a performer's feet strike the ground and leave it, by the take's frames.
 
-        None where that cannot be told: on slopes and stairs, and for skeletons without toes.
+        None where that cannot be told: on slopes and stairs, for skeletons without toes, and at
+        less than 20 frames a second.
         """
         return events_of(take_contacts(self._take, self._sources), performer)
 

@@ -46,9 +46,7 @@ class DisplayJob:
         if not self.figures[0].performance.exists():
             raise FileNotFoundError(f"{self.figures[0].performance} is gone")
         bodies = tuple(_performance(files) for files in self.figures)
-        # Faults may move feet, so with them nothing is said about steps.
-        contacts = None if self.faults else contacts_of(
-            [performed_standing(body) for body in bodies], bodies[0].motion.fps)
+        contacts = contacts_of([performed_standing(body) for body in bodies], bodies[0].motion.fps)
         scene = scene_of_performances(self.name, bodies, self.display,
                                       OF_CHARACTERS | {FOOT_CONTACTS: contacts})
         stimulus = filmed(scene, self.display, self.seed, self.angle, self.shared)

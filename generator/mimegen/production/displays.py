@@ -18,7 +18,7 @@ from mimegen.compositing.video import CRF, PRESET
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_bodies
-from mimegen.library.foot_contacts import cast_contacts, is_level, take_contacts
+from mimegen.library.foot_contacts import cast_contacts, take_contacts, tells_steps
 from mimegen.library.shown_timeline import timeline_of
 from mimegen.library.take import LibraryTake
 from mimegen.manifest.file import add_rows, content_of, json_of
@@ -245,8 +245,9 @@ def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: S
     ``facts`` and ``moments`` are as returned by ``read_facts``.
     """
     angle = clip.angle
-    known = _casting_facts(clip.casting, source_fps(clip.display, _shared(clip))) | facts
-    if not is_level(clip.casting.take):
+    fps = source_fps(clip.display, _shared(clip))
+    known = _casting_facts(clip.casting, fps) | facts
+    if not tells_steps(clip.casting, fps):
         known.pop("foot_events", None)
     return _row(known, np.asarray(moments), clip.sample_id, file, f"clips/{clip.sample_id}.mp4", {
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),

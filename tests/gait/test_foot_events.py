@@ -4,6 +4,7 @@ import json
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.foot_contacts import cast_contacts
+from mimegen.library.gait_take import GaitTake
 from mimegen.library.takes import altered, library_take
 from mimegen.manifest.footfalls import contacts_of, events_shown, window_of
 from mimegen.motion import Motion, quaternions, standard_skeleton
@@ -73,7 +75,9 @@ def test_feet_strike_and_leave_within_two_frames_of_the_gaits_own_phases(
     walker = Walker(manner=manner, **asked)
     motion = walk_loop(walker, FPS, cycles=3) if treadmill else walk_along(
         walker, FPS, WalkPath(3.0))
-    contacts = contacts_of([feet_standing(motion)], FPS)
+    standing = feet_standing(motion)
+    assert standing is not None
+    contacts = contacts_of([standing], FPS)
     events = events_shown(contacts, np.arange(motion.frames) / FPS, FPS)
     expected = planned(walker, motion.frames, FPS)
     # A loop's cycles are rounded to frames.
@@ -87,13 +91,16 @@ def test_feet_strike_and_leave_within_two_frames_of_the_gaits_own_phases(
 
 def test_bodies_walk_with_their_own_feet_and_mirrored_with_the_others():
     take = library_take(CATALOGUE.action("walk"), None, 0, gait={"speed": 1.3})
+    assert isinstance(take, GaitTake)
     found = {}
     for name, one in {"plain": take, "mirrored": altered(take, 1.0, True),
                       "fast": altered(take, 1.2, False)}.items():
         casting = Casting(one, (cast_member(CATALOGUE, "man"),))
         scene = casting.perform(FPS)
         frames = scene[0].motion.frames
-        found[name] = events_shown(cast_contacts(casting, scene), np.arange(frames) / FPS, FPS)
+        contacts = cast_contacts(casting, scene)
+        assert contacts is not None
+        found[name] = events_shown(contacts, np.arange(frames) / FPS, FPS)
     expected = planned(take.walker, frames, FPS)
     assert len(expected) > 6 and max(distances(expected, found["plain"])) <= NEAR_S
     other = {"left": "right", "right": "left"}
@@ -143,8 +150,8 @@ def test_who_stands_or_jumps_or_climbs():
     skeleton = standard_skeleton()
     still = np.tile(quaternions.IDENTITY, (40, len(skeleton.names), 1))
     root = np.tile(skeleton.heads[0], (40, 1))
-    assert feet_standing(Motion(skeleton, FPS, root, still)).all()
-    jumps = mg.take("jump").foot_events()
+    assert np.all(feet_standing(Motion(skeleton, FPS, root, still)))
+    jumps = mg.take("jump").foot_events() or []
     offs = [one.frame for one in jumps if one.kind == "off"]
     strikes = [one.frame for one in jumps if one.kind == "strike"]
     assert offs and len(offs) == len(strikes)
@@ -186,8 +193,8 @@ def test_passes_state_the_speed_of_the_body_that_walks(tmp_path: Path):
     [part] = plan.castings()
     [shot] = part.shots
     store = Store(tmp_path / "store")
-    wanted = SimpleNamespace(key=lambda *_: "a" * 64, engine="raster")
-    camera = SimpleNamespace()
+    wanted: Any = SimpleNamespace(key=lambda *_: "a" * 64, engine="raster")
+    camera: Any = SimpleNamespace()
     pass_jobs(shot.casting, [Column(shot, "keypoints", camera, 3)], store, wanted)
     facts = json.loads((store.pass_folder("a" * 64) / "pass.json").read_text())
     assert facts["gait"] == json.loads(json.dumps(shot.casting.gait_facts()["gait"]))

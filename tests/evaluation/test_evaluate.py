@@ -313,6 +313,8 @@ def test_the_printed_tables_name_characters_backgrounds_and_what_lacks_answers(t
     ('{"question_id": "x", "model": "m", "output": "A"}', "unknown question 'x'"),
     ('{"question_id": "x", "output": "A"}', "expected question_id, model and output"),
     ('{"question_id": "x", "model": "m", "output": 3}', "expected text or null"),
+    # A model of that name would be reported as measured people.
+    ('{"question_id": "x", "model": "people", "output": "A"}', "model 'people' without rater"),
     ("[]", "is not a JSON object"), ("", "is empty")])
 def test_bad_answers_are_named_in_one_line(tmp_path, line, said):
     file = tmp_path / "answers.jsonl"

@@ -108,6 +108,9 @@ def _checked(entry: LoggedAnswer, known: dict[str, Question]) -> dict[str, Any]:
         raise RequestError(f"{entry.where}: output: expected text or null")
     if not isinstance(content.get("rater", ""), str):
         raise RequestError(f"{entry.where}: rater: expected a name")
+    if model == PEOPLE and "rater" not in content:
+        raise RequestError(f"{entry.where}: model {PEOPLE!r} without rater: expected each person's"
+                           " name as rater, or another name for the model")
     if not isinstance(content.get(SIMULATED, False), bool):
         raise RequestError(f"{entry.where}: {SIMULATED}: expected true or false")
     if name not in known:

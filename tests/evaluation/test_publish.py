@@ -71,13 +71,13 @@ def test_public_names_cannot_be_found_by_trial(clips: Path, tmp_path: Path) -> N
     assert not {path.name for path in (first / "public/clips").iterdir()} & {
         path.name for path in (again / "public/clips").iterdir()}
     kept = lines(first / "private/questions.jsonl")
-    asked = {one["question_id"]: one for one in lines(first / "public/questions.jsonl")}
+    public_ones = {one["question_id"]: one for one in lines(first / "public/questions.jsonl")}
     shown = {row["sample_id"]: row["published_as"]
              for row in lines(first / "private/manifest.jsonl")}
     for one in kept:
-        assert asked[one["question_id"]]["prompt"] == one["prompt"]
-        assert asked[one["question_id"]]["media"] == [f"clips/{shown[one['sample_id']]}"]
-    assert {one["question_id"] for one in lines(first / "private/keys.jsonl")} == set(asked)
+        assert public_ones[one["question_id"]]["prompt"] == one["prompt"]
+        assert public_ones[one["question_id"]]["media"] == [f"clips/{shown[one['sample_id']]}"]
+    assert {one["question_id"] for one in lines(first / "private/keys.jsonl")} == set(public_ones)
     open_set = published(clips, tmp_path / "open", "--with-answers") / "public"
     assert {one["question_id"] for one in lines(open_set / "questions.jsonl")} == {
         one["question_id"] for one in questions}

@@ -123,4 +123,5 @@ def _outermost(places: FloatArray, along: int) -> NDArray[np.intp]:
     part = np.minimum(axis / max(axis.max(), 1e-9) * OUTLINE_PARTS, OUTLINE_PARTS - 1).astype(int)
     order = np.lexsort([places[:, 1 - along], part])
     starts = np.unique(part[order], return_index=True)[1]
-    return order[np.concatenate([starts, np.append(starts[1:], len(order)) - 1])]
+    ends = np.append(starts[1:], len(order)) - 1
+    return np.asarray(order[np.concatenate([starts, ends])], np.intp)

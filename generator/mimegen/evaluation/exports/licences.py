@@ -1,17 +1,27 @@
 """The licences of clips, and the sources to credit."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from mimegen.manifest.row import Row
 
 UNKNOWN = "not stated"
 
 
+class Part(NamedTuple):
+    """A part of a clip that has a licence of its own; None where something is unknown."""
+
+    kind: str
+    licence: str | None
+    source: str | None
+    file: str | None
+
+
 def licences(rows: Iterable[Row]) -> Counter[tuple[str, str, str]]:
     """Return how many clips have each part (motion, character, background), licence and source."""
-    return Counter((part, licence or UNKNOWN, source or UNKNOWN) for row in rows
-                   for part, licence, source in dict.fromkeys(_parts(row)))
+    return Counter(part for row in rows for part in dict.fromkeys(
+        (part.kind, part.licence or UNKNOWN, part.source or UNKNOWN) for part in parts_of(row)))
 
 
 def licence_names(rows: Iterable[Row]) -> str:
@@ -26,18 +36,22 @@ def licence_table(rows: Iterable[Row]) -> str:
     return "\n".join(["| of | licence | source | clips |", "|---|---|---|---|", *lines])
 
 
-def _parts(row: Row) -> list[tuple[str, str | None, str | None]]:
-    """Return the parts of a clip, each with its licence and source, None if unknown."""
+def parts_of(row: Row) -> Iterator[Part]:
+    """Yield the parts of a clip: motions, captured face, characters and background."""
     own = "mimegen" if row.actor == "choreography" else None
-    parts = [("motion", row.licence, row.motion_source or own)]
-    for licence, source in ((row.character_licence, row.character_source),
-                            (row.partner_character_licence, row.partner_character_source)):
+    for file in dict.fromkeys((row.motion_file, row.partner_motion_file or row.motion_file)):
+        yield Part("motion", row.licence, row.motion_source or own, file)
+    if captured := (row.face or {}).get("file"):
+        yield Part("captured face", None, None, str(captured))
+    for licence, source, file in (
+            (row.character_licence, row.character_source, row.character_file),
+            (row.partner_character_licence, row.partner_character_source,
+             row.partner_character_file)):
         if licence or source:
-            parts.append(("character", licence, source))
+            yield Part("character", licence, source, file)
     if row.background_name not in (None, "blank"):
         named = [text for text in (row.background_author, row.background_source) if text]
-        parts.append(("background", row.background_licence, ", ".join(named)))
-    return parts
+        yield Part("background", row.background_licence, ", ".join(named), row.background_name)
 
 
 def _cell(text: str) -> str:

@@ -16,8 +16,9 @@ from mimegen.evaluation.commitment import write_commitment
 from mimegen.evaluation.exports import croissant
 from mimegen.evaluation.exports.facts import SetFacts
 from mimegen.evaluation.exports.items import json_text, write_items, write_lines
-from mimegen.evaluation.exports.licences import licence_table
+from mimegen.evaluation.exports.licences import UNKNOWN, licence_table
 from mimegen.evaluation.exports.media import link_clip
+from mimegen.evaluation.exports.rights import check_rights, withheld_parts
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.templates import copy_files, filled
 from mimegen.evaluation.question import Question
@@ -38,13 +39,15 @@ Rename = Callable[[str], str]
 class Publication:
     """A set's title, creators and licence, and whether its answers are public too.
 
-    ``creators`` are names as ``Family, Given``.
+    ``creators`` are names as ``Family, Given``. ``rights_cleared`` is the reason why parts under
+    other licences may be published, if the licence alone does not allow it.
     """
 
     title: str
     creators: tuple[str, ...]
     licence: str
     keys_public: bool = False
+    rights_cleared: str | None = None
 
 
 def publish_set(source: Source, publication: Publication, out: Path) -> Path:
@@ -52,12 +55,15 @@ def publish_set(source: Source, publication: Publication, out: Path) -> Path:
 
     Unless the answers are public, clips and questions get new random names.
 
-    Raises RequestError if the folder exists, or there is no question.
+    Raises RequestError if the folder exists, there is no question, or the licences of parts do not
+    allow the set's licence.
     """
     if out.exists():
         raise RequestError(f"{out}: already exists; choose another --to")
     if not source.questions:
         raise RequestError(f"{source.file}: contains no question; make some with mimegen questions")
+    if publication.rights_cleared is None:
+        check_rights(source.clips.values(), publication.licence)
     if not publication.keys_public:
         source = _renamed(source, secrets.token_bytes(32))
     with publishing(out) as part:
@@ -158,8 +164,21 @@ def _texts(source: Source, publication: Publication, facts: SetFacts) -> dict[st
         "sizes": "; ".join(facts.sizes), "sources": "; ".join(facts.sources),
         "version": ", ".join(facts.versions) or mimegen.__version__,
         "licences": licence_table(source.clips.values()),
-        "licence_names": ", ".join(facts.licences), "creators": "; ".join(publication.creators),
+        "licence_names": ", ".join(facts.licences), "rights": _rights(source, publication),
+        "creators": "; ".join(publication.creators),
         "keys": "in `records.jsonl`" if publication.keys_public else "not public"}
+
+
+def _rights(source: Source, publication: Publication) -> str:
+    """Return a sentence on parts whose licences do not allow the set's; empty without such parts.
+    """
+    withheld = withheld_parts(source.clips.values(), publication.licence)
+    if not withheld:
+        return ""
+    stated = ", ".join(sorted({part.licence or UNKNOWN for part in withheld}))
+    return (f" The set is published under {publication.licence}, although some parts have other"
+            f" licences ({stated}). The publishers state that they may do so:"
+            f" {publication.rights_cleared}.")
 
 
 def _datacite(publication: Publication, facts: SetFacts) -> dict[str, Any]:

@@ -19,9 +19,9 @@ MAIN, PRACTICE, CHECK = "main", "practice", "check"
 COLUMNS = (
     "participant", "simulated", "complete", "trial", "kind", "task", "question_id", "sample_id",
     "second_sample_id", "action", "semantic_group", "format", "asks", "condition", "variant",
-    "avatar", "background_config", "background_name", "angle", "people", "pair", "options",
-    "answer", "right_answer", "correct", "rt_ms", "replays", "left", "timed_out", "broken",
-    "excluded")
+    "avatar", "background_config", "background_name", "angle", "people", "pair", "needs",
+    "options", "answer", "right_answer", "correct", "rt_ms", "replays", "left", "timed_out",
+    "broken", "excluded")
 FACTOR, RATING = "factor_", "rating_"
 # A factor and its value in the variant of a display: ``name=value``.
 _CELL = re.compile(r"(?:^|, )([a-z_]+)=([^,]*)")
@@ -92,7 +92,8 @@ def _row(question: Question, line: Mapping[str, Any], condition: str, right: boo
         "variant": question.variant, "avatar": question.avatar,
         "background_config": question.background_config,
         "background_name": question.background_name, "angle": question.angle,
-        "people": question.people, "pair": question.pair, "options": len(question.options),
+        "people": question.people, "pair": question.pair, "needs": question.needs,
+        "options": len(question.options),
         "answer": _answer(question, line), "right_answer": question.answer,
         "correct": None if correct is None else int(correct),
         "rt_ms": line["rt_ms"], "replays": line["replays"], "left": line["left"],

@@ -23,6 +23,8 @@ from mimegen.study.simulation import (
     Asked,
     Simulation,
     centre,
+    guessing,
+    known,
     parse_accuracies,
     simulated_sessions,
 )
@@ -84,6 +86,14 @@ def test_the_share_of_right_answers_over_people_and_clips_is_the_one_asked_for(s
     chance = np.random.default_rng(0)
     logits = centre(share) + chance.normal(0, np.sqrt(0.5**2 + 0.8**2 + 0.5**2), 400_000)
     assert (1 / (1 + np.exp(-logits))).mean() == pytest.approx(share, abs=2e-3)
+
+
+@pytest.mark.parametrize(("share", "options", "guess"), [
+    (0.9, 4, 0.25), (0.25, 4, 0.25), (0.1, 4, 0.0), (0.8, 2, 0.5), (0.8, 0, 0.0), (1.0, 4, 0.25)])
+def test_who_does_not_know_guesses(made, share, options, guess):
+    question = made.questions[0].model_copy(update={"options": ["x"] * options})
+    assert guessing(share, question) == guess
+    assert guess + (1 - guess) * known(share, guess) == pytest.approx(share)
 
 
 def test_conditions_and_tasks_have_the_accuracy_that_was_asked_for(made, tmp_path):

@@ -14,7 +14,7 @@ from mimegen.base.arrays import FloatArray
 from mimegen.base.errors import RequestError
 from mimegen.base.seeds import generator
 from mimegen.evaluation.differences import LEVEL, POWER, SharePair, difference_p
-from mimegen.study.simulation import ACTION_SD, CLIP_SD, PERSON_SD, Asked, centre
+from mimegen.study.simulation import ACTION_SD, CLIP_SD, PERSON_SD, Asked, centre, guessing, known
 
 # Number of participants that are tried unless others are given.
 SIZES = (12, 24, 48, 96, 192)
@@ -34,12 +34,15 @@ class PowerRequest:
 
 @dataclass(frozen=True)
 class _Trials:
-    """The trials of a list: their clips and actions by number, conditions and accuracies."""
+    """The trials of a list: their clips and actions by number, their conditions, how often guesses
+    are right, and the logits of what is known.
+    """
 
     clips: Sequence[int]
     actions: Sequence[int]
     conditions: Sequence[str]
     performances: Sequence[str]
+    guesses: FloatArray
     logits: FloatArray
 
 
@@ -101,13 +104,17 @@ def _lists(asked: Asked, accuracy: Mapping[str, float]) -> Iterator[_Trials]:
     for names in asked.study.lists:
         questions = [asked.question(name) for name in names]
         tasks = [asked.study.trials[name].tasks[-1] for name in names]
+        shares = [asked.accuracy(name, task, accuracy)
+                  for name, task in zip(names, tasks, strict=True)]
+        guesses = [guessing(share, one) for share, one in zip(shares, questions, strict=True)]
         yield _Trials(
             [clips.setdefault(one.sample_id, len(clips)) for one in questions],
             [actions.setdefault(one.action, len(actions)) for one in questions],
             [asked.condition(name) for name in names],
             [one.performance_id for one in questions],
-            np.array([centre(asked.accuracy(name, task, accuracy))
-                      for name, task in zip(names, tasks, strict=True)]))
+            np.array(guesses),
+            np.array([centre(known(share, guess))
+                      for share, guess in zip(shares, guesses, strict=True)]))
 
 
 def _study(lists: Sequence[_Trials], people: int, pairs: Sequence[tuple[str, str]],
@@ -119,8 +126,9 @@ def _study(lists: Sequence[_Trials], people: int, pairs: Sequence[tuple[str, str
     clips: dict[tuple[str, int, str], list[float]] = defaultdict(list)
     for number in range(people):
         one = lists[number % len(lists)]
-        chances = expit(one.logits + PERSON_SD * chance.standard_normal()
-                        + easy_action[one.actions] + easy_clip[one.clips])
+        knows = expit(one.logits + PERSON_SD * chance.standard_normal()
+                      + easy_action[one.actions] + easy_clip[one.clips])
+        chances = one.guesses + (1 - one.guesses) * knows
         rights = chance.random(len(chances)) < chances
         own: dict[str, list[float]] = defaultdict(list)
         for place, right in enumerate(rights):

@@ -1,7 +1,8 @@
 """Simulated participants, to pilot a study and its analysis before real people take part.
 
-A participant is right with a probability that depends on the condition, the person, the action and
-the clip: the last three are normal in logits. Response times are lognormal.
+A participant knows the answer with a probability that depends on the condition, the person, the
+action and the clip (the last three are normal in logits), and guesses otherwise. Response times are
+lognormal.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -165,8 +166,10 @@ class _Participant:
         if not question.counts:
             return CHECK_ACCURACY
         share = self.asked.accuracy(name, task, self.wanted.accuracy)
-        return float(expit(centre(share) + PERSON_SD * self.ability
-                           + difficulty(self.wanted.seed, question)))
+        guess = guessing(share, question)
+        return float(guess + (1 - guess) * expit(
+            centre(known(share, guess)) + PERSON_SD * self.ability
+            + difficulty(self.wanted.seed, question)))
 
     def _time_ms(self, task: Task, right: bool) -> float:
         noise = PERSON_RT_SD * self.pace + ANSWER_RT_SD * self.chance.standard_normal()
@@ -202,6 +205,17 @@ class _Participant:
         for name, (low, high) in trial.expected.items():
             found[name] = (low + high) / 2 if right else (0.0 if low > 0 else 100.0)
         return found
+
+
+def guessing(share: float, question: Question) -> float:
+    """Return how often a guess is right; 0 without options, or if people do worse than guessing."""
+    chance = 1 / len(question.options) if len(question.options) > 1 else 0.0
+    return chance if share >= chance else 0.0
+
+
+def known(share: float, guess: float) -> float:
+    """Return the share of answers that are known, if so many are right and others guessed."""
+    return (share - guess) / (1 - guess)
 
 
 @cache

@@ -23,6 +23,8 @@ SEEN: dict[str, tuple[int, int, float, float, float]] = {
     "reversed": (61, 13, 544.74, 1, 7),
     "speed": (121, 13, 195.01, 1, 7),
     "warped": (61, 13, 526.29, 1, 7),
+    "delayed=0.1/who=1": (55, 13, 385.76, 1, 7),
+    "delayed=0.1/who=1/ends=held": (61, 13, 536.22, 1, 7),
     "local": (61, 13, 625.59, 1, 7),
     "global": (61, 13, 537.22, 1, 7),
     "exaggerated": (61, 13, 532.85, 1, 7),
@@ -147,6 +149,7 @@ def test_arrays_of_a_display_are_what_it_shows(tmp_path: Path) -> None:
         "metres": np.concatenate([off / made.view.scale, -places[..., 2:]], axis=-1),
         "visible": made.dots.visible, "diameters_px": made.diameters,
         "strengths": made.dots.strengths, "fps": np.array(FPS), "source_seconds": made.moments,
+        "performer_seconds": made.moments[:, None],
         "size": np.array([256, 256])}
     assert arrays.keys() == expected.keys()
     for name, values in expected.items():

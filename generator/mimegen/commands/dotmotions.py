@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.errors import RequestError
-from mimegen.commands.grid import AFFECT
+from mimegen.commands.grid import AFFECT, OWN_PARTNER
 from mimegen.hands.compiling import HandName
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
@@ -52,7 +52,10 @@ class StatedFacts:
 
 @dataclass(frozen=True)
 class Motions:
-    """The motions to show as dots, selected by the command's options."""
+    """The motions to show as dots, selected by the command's options.
+
+    ``partner`` is the file of a second person or, without ``file``, the action that they are from.
+    """
 
     catalogue: Catalogue
     file: Path | None
@@ -69,15 +72,31 @@ class Motions:
     about: StatedFacts = field(default_factory=StatedFacts)
     made: dict[tuple[object, ...], list[DotScene]] = field(default_factory=dict)
 
-    def scenes(self, display: Display, gait: dict[str, Any]) -> list[DotScene]:
-        """Return every motion as dots; displays that share all relevant settings share the dots."""
+    def scenes(self, display: Display, gait: dict[str, Any], partner: str | None = None
+               ) -> list[DotScene]:
+        """Return every motion as dots; displays that share all relevant settings share the dots.
+
+        ``partner`` is the action that a grid takes the second person from.
+        """
         key = (display.fps, display.dots, display.add, display.occlusion, display.style,
-               display.sample is None, tuple(sorted(gait.items())))
+               display.sample is None, tuple(sorted(gait.items())), partner)
         if key not in self.made:
-            self.made[key] = self._scenes(display, gait)
+            self.made[key] = self._scenes(display, gait, self._other(partner))
         return self.made[key]
 
-    def _scenes(self, display: Display, gait: dict[str, Any]) -> list[DotScene]:
+    def _other(self, name: str | None) -> LibraryTake | None:
+        """Return the take whose partner replaces the second person, if any."""
+        if self.file is not None:
+            if name is not None:
+                raise RequestError("--grid: partner requires --action")
+            return None
+        name = name or (None if self.partner is None else str(self.partner))
+        if name is None or name == OWN_PARTNER:
+            return None
+        return library_take(self.catalogue.action(name), None, self.seed)
+
+    def _scenes(self, display: Display, gait: dict[str, Any], other: LibraryTake | None
+                ) -> list[DotScene]:
         if self.file is not None and self.file.suffix.lower() == ".c3d" and _wants_markers(display):
             if self.reading.trim.kind == "span":
                 raise RequestError("--trim A:B does not apply to raw markers; use --start and"
@@ -89,7 +108,7 @@ class Motions:
         if len(takes) > 1 and self.out.suffix:
             raise RequestError(f"--out {self.out}: several actions need a folder; leave out the"
                                " file name's ending")
-        return [_scene(self.catalogue, one, self.character, display) for one in takes]
+        return [_scene(self.catalogue, one, self.character, display, other) for one in takes]
 
     def _takes(self, display: Display, gait: dict[str, Any]) -> list[LibraryTake]:
         """Return the takes of the actions or of the file."""
@@ -136,10 +155,10 @@ def _wants_markers(display: Display) -> bool:
     return not set(display.dots.split(",")) <= landmarks
 
 
-def _scene(catalogue: Catalogue, take: LibraryTake, character: str | None,
-           display: Display) -> DotScene:
+def _scene(catalogue: Catalogue, take: LibraryTake, character: str | None, display: Display,
+           other: LibraryTake | None) -> DotScene:
     if character is None and not display.needs_body:
-        return take_scene(take, display)
+        return take_scene(take, display, other)
     member = cast_member(catalogue, character or "man")
     casting = Casting(take, (member,) * take.performers)
-    return cast_scene(casting, display, source_fps(display))
+    return cast_scene(casting, display, source_fps(display), other)

@@ -24,6 +24,9 @@ _TREADMILL = "treadmill"
 AFFECT = "affect"
 # What a grid can vary of a walker.
 _WALKER = (AFFECT, *GAIT)
+# The action whose partner replaces the second person, or the action's own.
+PARTNER = "partner"
+OWN_PARTNER = "own"
 _NO = (False, "no", "none", 0)
 
 
@@ -31,12 +34,14 @@ _NO = (False, "no", "none", 0)
 class Combination:
     """One combination of factor values.
 
-    ``gait`` holds the walker's options among its ``values``, ``condition`` its settings and
-    manipulations as ``--conditions`` has them, and ``name`` the manipulations alone.
+    ``gait`` holds the walker's options among its ``values``, ``partner`` the action that the second
+    person is from, ``condition`` its settings and manipulations as ``--conditions`` has them, and
+    ``name`` the manipulations alone.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     gait: Mapping[str, Any] = field(default_factory=dict)
+    partner: str | None = None
     condition: str | None = None
     name: str | None = None
 
@@ -44,8 +49,8 @@ class Combination:
 def cells_of(text: str | None) -> list[Combination]:
     """Return every combination of ``name=a,b;name=c,d``; a single empty one for None.
 
-    A factor is an option of the walker, a manipulation (``inverted=no,yes``, ``mask=0,40``), or a
-    setting of the display. Raises RequestError, with similar names, for any other.
+    A factor is an option of the walker, a manipulation (``inverted=no,yes``, ``mask=0,40``), a
+    setting of the display, or ``partner``. Raises RequestError, with similar names, for any other.
     """
     if text is None:
         return [Combination()]
@@ -54,7 +59,7 @@ def cells_of(text: str | None) -> list[Combination]:
         name, equals, values = part.strip().partition("=")
         if not equals or not values:
             raise RequestError(f"--grid {part!r}: expected NAME=VALUE,VALUE")
-        known = [*_WALKER, *MANIPULATIONS, *_SHORT, *_SETTINGS, *Display.model_fields]
+        known = [*_WALKER, PARTNER, *MANIPULATIONS, *_SHORT, *_SETTINGS, *Display.model_fields]
         name = name.strip().replace("-", "_")
         if name == "gaze":
             raise RequestError("--grid: dots show no eyes; use mimegen render --action walk --gaze")
@@ -73,6 +78,8 @@ def _value(name: str, text: str) -> Any:
     """Return a value. Raises RequestError if a walker's option needs a number."""
     if name == AFFECT:
         return _affect(text)
+    if name == PARTNER:
+        return text.strip()
     value = value_of(text)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if name == _TREADMILL and text.lower() not in ("yes", "no", "true", "false"):
@@ -92,11 +99,11 @@ def _affect(name: str) -> str:
 def _cell(values: dict[str, Any]) -> Combination:
     gait = {name: value for name, value in values.items() if name in _WALKER}
     shown = {_SHORT.get(name, name): value for name, value in values.items()
-             if name not in _WALKER}
+             if name not in (*_WALKER, PARTNER)}
     words = [word for name, value in shown.items() for word in _words(name, value)]
     manipulations = [word for name, value in shown.items() if name in MANIPULATIONS
                      for word in _words(name, value)]
-    return Combination(values, gait, ":".join(words) or UPRIGHT,
+    return Combination(values, gait, values.get(PARTNER), ":".join(words) or UPRIGHT,
                        ":".join(manipulations) or UPRIGHT)
 
 
@@ -105,5 +112,6 @@ def _words(name: str, value: Any) -> list[str]:
     if name in MANIPULATIONS:
         if value in _NO:
             return []
-        return [name if value is True or value == "yes" else f"{name}={value}"]
+        value, *parameters = ("yes" if value is True else str(value)).split("/")
+        return ["/".join([name if value == "yes" else f"{name}={value}", *parameters])]
     return [f"{_SETTINGS.get(name, name)}={value}"]

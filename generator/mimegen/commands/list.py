@@ -26,6 +26,7 @@ from mimegen.motion.hand_shapes import hand_shapes
 from mimegen.plan.front import PLAN_VIEW
 from mimegen.plan.variants import CAST, GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
+from mimegen.pointlight.manipulation import WHO
 from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.presets import presets, read_display
 from mimegen.shots.look import looks
@@ -174,7 +175,7 @@ def _dots(_: Catalogue) -> Listing:
 
 
 def _manipulations(_: Catalogue) -> Listing:
-    return [{"manipulation": name, "parameters": list(one.model_fields),
+    return [{"manipulation": name, "parameters": sorted(one.model_fields, key=WHO.__eq__),
              "algorithm": one.algorithm} for name, one in MANIPULATIONS.items()]
 
 

@@ -43,7 +43,7 @@ from mimegen.production.displays import (
     write_display,
 )
 from mimegen.production.trials import write_trials
-from mimegen.production.unequal_displays import height_warning, view_warning
+from mimegen.production.unequal_displays import height_warning, length_warning, view_warning
 from mimegen.readers import ReadOptions
 from mimegen.request.render_request import GAIT
 
@@ -84,12 +84,14 @@ HEADINGS = {
               help="Affect of a gait: neutral, angry, happy, sad or afraid.")
 @click.option("--grid", metavar="NAME=A,B[;NAME=C,D]",
               help="Show every combination of these values, with one trial list: options of the"
-                   " walker, manipulations as in inverted=no,yes, and settings of the display.")
+                   " walker, manipulations as in inverted=no,yes, settings of the display, and"
+                   " partner=own,ACTION.")
 @click.option("--take", metavar="T", help="Take of the action.  [default: the first]")
 @click.option("--hand", type=click.Choice(get_args(HandName)),
               help="Hand of hand actions, letters and hand shapes.  [default: drawn by the seed]")
-@click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
-              help="Motion file of a second person recorded together with FILE.")
+@click.option("--partner", type=click.Path(path_type=Path), metavar="FILE|ACTION",
+              help="Motion file of a second person recorded together with FILE. With --action:"
+                   " another action, whose partner or only person replaces the second of two.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE|DIR",
               help=f"Output: a file ({' '.join(WRITERS)}), or a folder for all of them and every"
                    " frame.")
@@ -102,7 +104,7 @@ HEADINGS = {
 @click.option("-m", "--manipulate", "manipulations", multiple=True,
               metavar="NAME[=VALUE][/KEY=VALUE]",
               help="Manipulation of the dots, applied in the order given; may be repeated:"
-                   f" {', '.join(MANIPULATIONS)}.")
+                   f" {', '.join(MANIPULATIONS)}. /who=2 changes only the second of two people.")
 @click.option("--conditions", metavar="C[,C]",
               help=f"Conditions to show of each motion, with one trial list: {UPRIGHT}, or words"
                    " joined by colons as in variants: inverted:masked=40.")
@@ -174,7 +176,7 @@ def pointlight_command(
     if (file is None) == (actions is None):
         raise RequestError("expected a motion capture FILE, --action NAME or --walker")
     if file is None:
-        refuse_given((*OF_FILES, "partner"), "requires a motion capture FILE")
+        refuse_given(OF_FILES, "requires a motion capture FILE")
     else:
         refuse_given(("affect", "hand", *GAIT), "requires --action or --walker")
     gait = (IN_PLACE if walker else {}) | walker_of(options)
@@ -202,7 +204,7 @@ def pointlight_command(
                "azimuth": len(views) > 1}
     trials = [trial for cell, one in wanted
               for asked in [{**gait, **cell.gait}]
-              for scene in motions.scenes(one.display, asked)
+              for scene in motions.scenes(one.display, asked, cell.partner)
               for trial in _trials(scene, one, cell, views, float(asked.get("direction", 0.0)),
                                    varying)]
     if file is not None:
@@ -238,7 +240,8 @@ def _formats(text: str, out: Path) -> Collection[str]:
 def _list_trials(out: Path, names: Collection[str] | None, sides_chosen: bool) -> None:
     """Write the trial list of a folder; a grid's list contains only its own displays.
 
-    Warnings tell if its figures differ in height, or unless ``sides_chosen`` in the side shown.
+    Warnings tell if its displays differ in the height of figures, in length because of a delay, or
+    unless ``sides_chosen`` in the side shown.
     """
     listed = write_trials(out, names)
     click.echo(f"trials     {listed.path}")
@@ -246,7 +249,7 @@ def _list_trials(out: Path, names: Collection[str] | None, sides_chosen: bool) -
         others = counted(listed.left_out, "other display")
         click.echo(f"mimegen: {others} in {out} left out of {listed.path.name}, which lists this"
                    " grid alone", err=True)
-    for unequal in (height_warning(listed.rows),
+    for unequal in (height_warning(listed.rows), length_warning(listed.rows),
                     None if sides_chosen else view_warning(listed.rows)):
         if unequal:
             warn(unequal)

@@ -204,7 +204,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     everything, pixels = _rows(out), parse_size(size)
     if not unchecked:
         check_clips(out, everything)
-    rows = _asked_about(_with_their_action(everything), format_)
+    rows = _asked_about(_with_their_action(everything, format_), format_)
     wanted = parse_controls(controls) if controls else ()
     sampling = DEFAULT_SAMPLING if wanted and sampling == "video" else sampling
     asks = asks or ("explanation" if format_ == "cue" else "label")
@@ -265,14 +265,22 @@ def _pooled(rows: Sequence[Row]) -> list[str]:
             " of its own"]
 
 
-def _with_their_action(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of clips that show their action; print how many hide the face it is in."""
+def _with_their_action(rows: Sequence[Row], format_: str) -> list[Row]:
+    """Return the rows of clips that show their action; print how many do not, and why.
+
+    Factors are asked about even where one of two performers is not shown.
+    """
     of_people = [row for row in rows if not row.shows_nobody]
     found = [row for row in of_people if not row.hides_its_action]
     if len(found) < len(of_people):
         click.echo(f"{counted(len(of_people) - len(found), 'clip')} of faces left out, because a"
                    " suit, lights or dots do not show the face")
-    return found
+    whole = [row for row in found if format_ == "factor" or not row.parts_performers]
+    if len(whole) < len(found):
+        click.echo(f"{counted(len(found) - len(whole), 'display')} left out, because one of two"
+                   " people is missing or shows another action, so their labels may be wrong;"
+                   " --format factor asks what differs between them")
+    return whole
 
 
 def _asked_about(rows: Sequence[Row], format_: str) -> Sequence[Row]:

@@ -163,7 +163,7 @@ class _SingleAspectClips:
 def _only_aspect(row: Row) -> str | None:
     """Return the control that a clip can serve as; None if it shows several aspects."""
     if row.type == "pointlight":
-        return DOTS
+        return None if row.parts_performers else DOTS
     if row.shows_nobody:
         return BACKGROUND
     return PERSON if row.background_config == "blank" else None

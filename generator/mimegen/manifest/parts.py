@@ -177,6 +177,23 @@ class OutputFacts(RowPart):
                           " cannot be told")
 
 
+class PersonShown(RowPart):
+    """What one of two performers of a point-light display shows."""
+
+    who: Literal[1, 2] = Field(description="1 or 2, as in the names of the dots")
+    shown: bool = Field(description="whether any dots of the performer are shown")
+    manipulations: list[str] = Field(description="of this performer alone")
+    source_frames: Numbers | None = Field(None, description="first and last, of the motion's")
+    held_frames: int | None = Field(
+        None, description="number of frames before the motion begins or after it ends, in which the"
+                          " performer stands still")
+    action: str | None = Field(None, description="if it is not the row's")
+    take: str | None = Field(None, description="of that other action")
+    seed: int | None = Field(None, description="of that take")
+    motion_file: str | None = Field(None, description="of that take")
+    motion_sha256: str | None = Field(None, description="of that file")
+
+
 class DisplayFacts(RowPart):
     """A point-light display: all parameters that a paper must report; degrees are of visual angle.
     """
@@ -250,6 +267,9 @@ class DisplayFacts(RowPart):
     condition: str | None = Field(
         None, description="as --conditions has it: manipulations and settings, or upright")
     manipulations: list[Json] | None = None
+    people_shown: list[PersonShown] | None = Field(
+        None, description="what each of two performers shows, where one is manipulated alone or"
+                          " is of another action")
     window: int | None = Field(None, description="number of the window of a sampled display")
     frame_indices: list[int] | None = None
     window_span_ms: Number | None = None

@@ -123,9 +123,14 @@ class Row(OutputFacts, DisplayFacts, StageFacts, CharacterFacts, MotionFacts, St
         return facial and PERFORMER in (self.faces_hidden or ())
 
     @property
+    def parts_performers(self) -> bool:
+        """Whether one of two performers is not shown, or shows another action than the other."""
+        return any(not one.shown or one.action is not None for one in self.people_shown or ())
+
+    @property
     def shows_its_action(self) -> bool:
         """Whether the clip shows the action that its labels name."""
-        return not self.shows_nobody and not self.hides_its_action
+        return not (self.shows_nobody or self.hides_its_action or self.parts_performers)
 
     @model_validator(mode="before")
     @classmethod

@@ -16,6 +16,7 @@ from mimegen.compositing.background import read_background
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.foot_contacts import cast_contacts
+from mimegen.library.takes import library_take
 from mimegen.manifest.footfalls import FootEvent, events_of
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
@@ -125,14 +126,17 @@ class RetargetedTake:
 
     @within_libraries
     def pointlight(self, display: str = "standard", manipulations: str | Sequence[str] = (),
-                   seed: int = 0, **options: Any) -> Dots:
+                   seed: int = 0, partner: str | None = None, **options: Any) -> Dots:
         """Return the performance as dots at the characters' joints.
 
         ``display`` is a preset's name or a file, ``options`` are fields of a display
-        (``azimuth_deg=90, fps=30``). Raises RequestError for what is unknown.
+        (``azimuth_deg=90, fps=30``). ``partner`` is another action, whose partner or only person
+        replaces the second of two. Raises RequestError for what is unknown.
         """
         chosen = display_named(display, manipulations, options)
-        scene = cast_scene(self._casting, chosen, source_fps(chosen))
+        other = None if partner is None else library_take(self._catalogue.action(partner), None,
+                                                          self._casting.take.seed)
+        scene = cast_scene(self._casting, chosen, source_fps(chosen), other)
         return Dots(make_stimulus(scene, chosen, checked_seed(seed)))
 
     @within_libraries

@@ -15,6 +15,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.foot_contacts import take_contacts
 from mimegen.library.take import LibraryTake, Source
+from mimegen.library.takes import library_take
 from mimegen.manifest.footfalls import FootEvent, events_of
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.editing import resampled
@@ -144,17 +145,21 @@ class Take:
 
     @within_libraries
     def pointlight(self, display: str = "standard", manipulations: str | Sequence[str] = (),
-                   seed: int = 0, **options: Any) -> Dots:
+                   seed: int = 0, partner: str | None = None, **options: Any) -> Dots:
         """Return the take as dots at its own joints, or at the man's if a body hides dots.
 
         A body hides dots in displays such as ``johansson``.
         ``display`` is a preset's name or a file, ``options`` are fields of a display
-        (``azimuth_deg=90, fps=30``). Raises RequestError for what is unknown.
+        (``azimuth_deg=90, fps=30``). ``partner`` is another action, whose partner or only person
+        replaces the second of two. Raises RequestError for what is unknown.
         """
         chosen = display_named(display, manipulations, options)
         if chosen.needs_body:
-            return self.on("man").pointlight(display, manipulations, seed, **options)
-        return Dots(make_stimulus(take_scene(self._take, chosen), chosen, checked_seed(seed)))
+            return self.on("man").pointlight(display, manipulations, seed, partner, **options)
+        other = None if partner is None else library_take(self._catalogue.action(partner), None,
+                                                          self.seed)
+        return Dots(make_stimulus(take_scene(self._take, chosen, other), chosen,
+                                  checked_seed(seed)))
 
     @within_libraries
     def save(self, path: str | Path, performer: int = 0) -> Path:

@@ -11,6 +11,7 @@ from mimegen.characters.character import Performance
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import DotTracks, sampled
+from mimegen.pointlight.turn import Turn
 from mimegen.pointlight.view import View, view_from
 from mimegen.shots.skinning import BodySkin, body_skin, joint_columns
 
@@ -49,15 +50,19 @@ class BodySurface:
         return np.asarray(self.skin.posed(self.columns[:, 3 * frame:3 * frame + 3]), float)
 
 
-def posed_body(performance: Performance, moments: FloatArray) -> BodySurface:
-    """Return a performance's surface at fractional frame numbers (N,)."""
+def posed_body(performance: Performance, moments: FloatArray, turns: Sequence[Turn] = ()
+               ) -> BodySurface:
+    """Return a performance's surface at fractional frame numbers (N,), turned in the world."""
     character, pose = performance.character, performance.motion.global_pose
     last = performance.motion.frames - 1
     before = np.clip(moments.astype(int), 0, max(last - 1, 0))
     after = np.minimum(before + 1, last)
     rotations = quaternions.slerp(pose.rotations[before], pose.rotations[after],
                                   (moments - before)[:, None])
-    columns = joint_columns(character.skeleton, sampled(pose.positions, moments), rotations)
+    positions = sampled(pose.positions, moments)
+    for turn in turns:
+        positions, rotations = turn.points(positions), turn.rotations(rotations)
+    columns = joint_columns(character.skeleton, positions, rotations)
     faces, first = [], 0
     for mesh in character.meshes:
         whole = np.where(mesh.faces < 0, mesh.faces[:, [2]], mesh.faces)

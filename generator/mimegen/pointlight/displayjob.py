@@ -6,6 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mimegen.base.files import publish
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.packing import unpack_character, unpack_performance
@@ -15,6 +17,7 @@ from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_performances
 from mimegen.pointlight.spec import Display
 from mimegen.pointlight.stimulus import FOOT_CONTACTS
+from mimegen.pointlight.times import ShownTimes
 from mimegen.retarget.soles import performed_standing
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.jobs import FigureFiles
@@ -28,8 +31,7 @@ class DisplayJob:
 
     ``name``, the scene's, and ``seed`` determine all random choices. If a render config ``shared``
     is given, its camera is used. ``faults`` are the records of the performances' faults. The
-    display's facts, and the ``moments`` (F,) in seconds of the source that it shows, are written
-    beside the clip as JSON.
+    display's facts, and the times of the source that it shows, are written beside the clip as JSON.
     """
 
     figures: tuple[FigureFiles, ...]
@@ -52,7 +54,7 @@ class DisplayJob:
         stimulus = filmed(scene, self.display, self.seed, self.angle, self.shared)
         faults = {"faults": list(self.faults)} if self.faults else {}
         content = {"facts": display_facts(stimulus) | faults,
-                   "moments": stimulus.moments.tolist()}
+                   "shared": stimulus.times.shared.tolist(), "own": stimulus.times.own.tolist()}
         publish(facts_file(self.target), json.dumps(content))
         write_mp4(stimulus, self.target)
 
@@ -62,13 +64,13 @@ def facts_file(target: Path) -> Path:
     return target.with_suffix(".json")
 
 
-def read_facts(target: Path) -> tuple[dict[str, Any], list[float]]:
-    """Return the facts of a display that a job made, and the times (seconds) that it shows.
+def read_facts(target: Path) -> tuple[dict[str, Any], ShownTimes]:
+    """Return the facts of a display that a job made, and the times of the source that it shows.
 
     Raises ValueError or OSError if the file is damaged or missing.
     """
     content = json.loads(facts_file(target).read_text(encoding="utf-8"))
-    return content["facts"], content["moments"]
+    return content["facts"], ShownTimes(np.array(content["shared"]), np.array(content["own"]))
 
 
 @lru_cache(maxsize=2)

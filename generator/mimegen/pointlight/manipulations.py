@@ -13,8 +13,8 @@ from mimegen.pointlight.manipulation import STAGES, Manipulation
 from mimegen.pointlight.spec import Display, first_problem
 
 MANIPULATIONS: Mapping[str, type[Manipulation]] = {kind.name: kind for kind in (
-    motion.Reversed, motion.Speed, motion.Warped, motion.Local, motion.Global, motion.Exaggerated,
-    motion.PhaseScrambled, motion.Rotated, motion.Turning,
+    motion.Reversed, motion.Speed, motion.Warped, motion.Delayed, motion.Local, motion.Global,
+    motion.Exaggerated, motion.PhaseScrambled, motion.Rotated, motion.Turning,
     picture.Inverted, picture.Mirrored, picture.Scrambled, picture.LimitedLifetime, picture.Masked,
     picture.Jittered, picture.Displaced, picture.Without, picture.DepthSized, picture.Faded,
     walker.Only, walker.Flipped, walker.OutOfPhase, walker.Sines, walker.Crowd,
@@ -69,10 +69,10 @@ def value_of(text: str) -> Any:
 def in_order(texts: Iterable[str]) -> list[Manipulation]:
     """Return manipulations in the order in which they are applied.
 
-    The order is time, world, view, picture; within a stage it is the request's.
+    The order is time, person, world, view, picture; within a stage it is the request's.
     """
     return sorted((read_manipulation(text) for text in texts),
-                  key=lambda manipulation: STAGES.index(manipulation.stage))
+                  key=lambda manipulation: STAGES.index(manipulation.applied_to))
 
 
 def steps_of(display: Display) -> list[Manipulation]:

@@ -9,13 +9,14 @@ from pydantic import Field, field_validator
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import DotTracks
-from mimegen.pointlight.manipulation import Manipulation, Setting
+from mimegen.pointlight.manipulation import Manipulation, OfPeople, Setting, Stage
+from mimegen.pointlight.turn import Turn
 from mimegen.pointlight.view import View
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
-class Reversed(Manipulation):
+class Reversed(OfPeople):
     """The clip played backwards."""
 
     name, stage = "reversed", "time"
@@ -41,7 +42,7 @@ class Speed(Manipulation):
         return np.asarray(moments[0] + step * np.arange(count))
 
 
-class Warped(Manipulation):
+class Warped(OfPeople):
     """Time warp: the clip starts slowly and ends fast (power above 1), or the reverse (below 1)."""
 
     name, stage, main = "warped", "time", "power"
@@ -55,7 +56,30 @@ class Warped(Manipulation):
         return np.asarray(moments[0] + span * share**self.power)
 
 
-class Local(Manipulation):
+class Delayed(OfPeople):
+    """One of two performers later (seconds above 0) or earlier (below 0) than the other."""
+
+    name, stage, main = "delayed", "time", "seconds"
+    algorithm = ("one performer's motion shifted against the other's by seconds of the display"
+                 " (after Neri, Luu & Levi 2006; Manera et al. 2013); cropped: only frames in which"
+                 " the motion of both runs; held: the shifted one stands still before the motion"
+                 " begins or after it ends")
+    seconds: float = Field(default=0.5, ge=-60, le=60)
+    who: Literal[1, 2] = 2
+    ends: Literal["cropped", "held"] = "cropped"
+
+    def source_times(self, moments: FloatArray, setting: Setting) -> FloatArray:
+        """Return the times (F,), in seconds, shifted; the clip's pace goes on beyond its ends."""
+        count, shift = len(moments), self.seconds * setting.fps
+        pace = np.diff(moments)[[0, -1]] if count > 1 else np.full(2, 1 / setting.fps)
+        beyond = abs(shift) + 1
+        frames = np.concatenate([[-beyond], np.arange(count), [count - 1 + beyond]])
+        times = np.concatenate([[moments[0] - beyond * pace[0]], moments,
+                                [moments[-1] + beyond * pace[1]]])
+        return np.interp(np.arange(count) - shift, frames, times)
+
+
+class Local(OfPeople):
     """Local motion only: the performer stays in one place, as on a treadmill."""
 
     name, stage, main = "local", "world", "remove"
@@ -74,7 +98,7 @@ class Local(Manipulation):
         return np.asarray(roots - (roots - roots[:1]) * removed)
 
 
-class Global(Manipulation):
+class Global(OfPeople):
     """Global motion only: the mean posture travels as one rigid figure."""
 
     name, stage = "global", "world"
@@ -88,7 +112,7 @@ class Global(Manipulation):
         return dots.moved(np.where(np.isfinite(dots.positions), paths + posture, np.nan))
 
 
-class Exaggerated(Manipulation):
+class Exaggerated(OfPeople):
     """Exaggeration (factor above 1) or attenuation (below 1) of deviations from the mean posture.
     """
 
@@ -105,7 +129,7 @@ class Exaggerated(Manipulation):
         return dots.moved(setting.paths(dots) + posture + self.factor * (about - posture))
 
 
-class PhaseScrambled(Manipulation):
+class PhaseScrambled(OfPeople):
     """Each dot's motion shifted in time by a random amount of its own; its position and path stay.
     """
 
@@ -128,11 +152,12 @@ class PhaseScrambled(Manipulation):
         return replace(dots, positions=setting.paths(dots) + about, visible=visible)
 
 
-class Rotated(Manipulation):
-    """The world rotated about an axis through its middle: x, y, z, or three numbers."""
+class Rotated(OfPeople):
+    """The world, or one performer, rotated about an axis: x, y, z, or three numbers."""
 
     name, stage, main = "rotated", "view", "degrees"
-    algorithm = "rotation of the world about the middle of the clip"
+    algorithm = ("rotation of the world about the middle of the clip; of one performer, about the"
+                 " mean position of their hips in the clip")
     degrees: float = 90.0
     axis: str = "z"
 
@@ -148,12 +173,26 @@ class Rotated(Manipulation):
                              " 1;0;0.5")
         return axis
 
+    @property
+    def applied_to(self) -> Stage:
+        """The stage: the view, or one performer."""
+        return "view" if self.who is None else "person"
+
+    @property
+    def rotation(self) -> FloatArray:
+        """The rotation (4,)."""
+        axis = axis_vector(self.axis)
+        return quaternions.from_rotation_vectors(
+            np.radians(self.degrees) * axis / np.linalg.norm(axis))
+
     def see(self, view: View, setting: Setting, frames: int) -> View:
         """Return the view of the turned world."""
-        axis = axis_vector(self.axis)
-        vector = np.radians(self.degrees) * axis / np.linalg.norm(axis)
-        turn = quaternions.from_rotation_vectors(vector)
-        return view.turned(np.tile(turn, (frames, 1)))
+        return view.turned(np.tile(self.rotation, (frames, 1)))
+
+    def turn(self, roots: FloatArray) -> Turn:
+        """Return the turn of one performer; ``roots`` (F, P, 3) are all performers' positions."""
+        assert self.performer is not None, "the world is turned by the view"
+        return Turn(self.performer, self.rotation, roots[:, self.performer].mean(axis=0))
 
 
 def axis_vector(axis: str) -> FloatArray:

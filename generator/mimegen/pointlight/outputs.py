@@ -104,8 +104,8 @@ def write_npz(stimulus: Stimulus, target: Path) -> None:
         pixels=dots.positions[..., :2], degrees=_degrees(stimulus), depth_m=dots.positions[..., 2],
         metres=_metres(stimulus), visible=dots.visible, diameters_px=stimulus.diameters,
         strengths=dots.strengths, fps=np.array(stimulus.display.fps),
-        source_seconds=stimulus.moments, size=np.array([stimulus.display.width,
-                                                        stimulus.display.height]))
+        source_seconds=stimulus.moments, performer_seconds=stimulus.times.own,
+        size=np.array([stimulus.display.width, stimulus.display.height]))
     publish(target, packed.getvalue())
 
 

@@ -9,35 +9,43 @@ from pydantic import Field
 
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import MASK, DotTracks
-from mimegen.pointlight.manipulation import ALL_STYLES, Manipulation, Setting, uniform_in
-from mimegen.pointlight.spec import Area, Length, area_sides
+from mimegen.pointlight.manipulation import (
+    ALL_STYLES,
+    Manipulation,
+    OfPeople,
+    Setting,
+    uniform_in,
+)
+from mimegen.pointlight.spec import Area, DotStyle, Length, area_sides
 
 
-class Inverted(Manipulation):
+class Inverted(OfPeople):
     """The display upside down."""
 
     name, stage = "inverted", "picture"
     only_on = ALL_STYLES
-    algorithm = "flip about the picture's horizontal middle line (Sumi 1984)"
+    algorithm = ("flip about the picture's horizontal middle line (Sumi 1984); of one performer,"
+                 " about the middle height of their own dots in the clip")
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots flipped."""
-        return dots.moved(dots.positions * [1, -1, 1] + [0, setting.height, 0])
+        return dots.moved(dots.positions * [1, -1, 1] + [0, 2 * setting.middle[1], 0])
 
 
-class Mirrored(Manipulation):
+class Mirrored(OfPeople):
     """The display with left and right exchanged."""
 
     name, stage = "mirrored", "picture"
     only_on = ALL_STYLES
-    algorithm = "flip about the picture's vertical middle line"
+    algorithm = ("flip about the picture's vertical middle line; of one performer, about the middle"
+                 " of the width of their own dots in the clip")
 
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the dots mirrored."""
-        return dots.moved(dots.positions * [-1, 1, 1] + [setting.width, 0, 0])
+        return dots.moved(dots.positions * [-1, 1, 1] + [2 * setting.middle[0], 0, 0])
 
 
-class Scrambled(Manipulation):
+class Scrambled(OfPeople):
     """Spatial scramble: every dot keeps its own motion but starts at another position."""
 
     name, stage, main = "scrambled", "picture", "rule"
@@ -87,7 +95,7 @@ def _uniform_starts(positions: FloatArray, start: FloatArray, setting: Setting) 
     return np.asarray(fit_low + setting.rng.random(start.shape) * (fit_high - fit_low))
 
 
-class LimitedLifetime(Manipulation):
+class LimitedLifetime(OfPeople):
     """Dots that live for a few frames and then appear at another point of the body."""
 
     name, stage, main = "limited_lifetime", "picture", "frames"
@@ -248,7 +256,7 @@ class Masked(Manipulation):
         return np.asarray(np.arange(dots.frames)[:, None, None] * step)
 
 
-class Jittered(Manipulation):
+class Jittered(OfPeople):
     """Every dot displaced at random, with a new displacement in each frame or every few frames."""
 
     name, stage, main = "jittered", "picture", "sd"
@@ -265,7 +273,7 @@ class Jittered(Manipulation):
         return dots.moved(positions)
 
 
-class Displaced(Manipulation):
+class Displaced(OfPeople):
     """Every dot displaced at random, equally in all frames: noise in the figure's form."""
 
     name, stage, main = "displaced", "picture", "sd"
@@ -280,17 +288,30 @@ class Displaced(Manipulation):
         return dots.moved(positions)
 
 
-class Without(Manipulation):
-    """Single dots left out: by name (``head;left_wrist``), or a number of them at random."""
+class Without(OfPeople):
+    """Dots left out: by name (``head;left_wrist``), a number at random, or one whole performer."""
 
     name, stage, main = "without", "picture", "dots"
-    algorithm = "dots left out by name, or performers' dots drawn at random without replacement"
+    algorithm = ("dots left out by name, performers' dots drawn at random without replacement, or"
+                 " all dots of one performer")
     version = 2
     dots: str = ""
     count: int = Field(default=0, ge=0)
 
+    @property
+    def leaves_out(self) -> int | None:
+        """The index of the performer who is left out as a whole, if any."""
+        return None if self.dots or self.count else self.performer
+
+    @property
+    def styles(self) -> tuple[DotStyle, ...]:
+        """The styles in which it is seen: all, if a whole performer is left out."""
+        return super().styles if self.leaves_out is None else ALL_STYLES
+
     def apply(self, dots: DotTracks, setting: Setting) -> DotTracks:
         """Return the remaining dots."""
+        if self.leaves_out is not None:
+            return dots.chosen(np.zeros(0, dtype=np.intp))
         gone = [name for name in self.dots.split(";") if name]
         bare = [name.partition(":")[2] or name for name in dots.names]
         unknown = [name for name in gone if name not in bare and name not in dots.names]

@@ -1,6 +1,6 @@
 """Make the manifest's entries of a display: everything that a paper must report."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,15 +40,20 @@ def display_facts(stimulus: Stimulus) -> dict[str, Any]:
         "dots_shown_least": int(used.sum(axis=1).min()),
         "masks": list(stimulus.masks),
         "manipulations": _manipulations(stimulus),
+        **_people_facts(stimulus),
         "render_config": display.model_dump(mode="json"),
         "mimegen_version": __version__, "numpy_version": np.__version__,
     }
 
 
 def _foot_events(stimulus: Stimulus) -> dict[str, Any]:
-    """Return when feet strike and leave the ground; empty if that is unknown or not shown."""
+    """Return when feet strike and leave the ground; empty if that is unknown or not shown.
+
+    It is not told where one of two performers differs from the other in what is done to them.
+    """
     contacts = stimulus.scene.facts.get(FOOT_CONTACTS)
-    if contacts is None or not all(step.keeps_steps for step in stimulus.manipulations):
+    keeps_steps = all(step.keeps_steps for step in stimulus.manipulations)
+    if contacts is None or _tells_people_apart(stimulus) or not keeps_steps:
         return {}
     events = events_shown(contacts, stimulus.moments, stimulus.display.fps,
                           is_flipped(step.name for step in stimulus.manipulations))
@@ -73,6 +78,37 @@ def _dot_facts(stimulus: Stimulus) -> dict[str, Any]:
         facts |= {"dot_set_source": chosen.source,
                   "landmarks": {name: list(points) for name, points in chosen.dots.items()}}
     return facts
+
+
+def _people_facts(stimulus: Stimulus) -> dict[str, Any]:
+    """Return what each performer of a display shows, if one differs from the other in it."""
+    if not _tells_people_apart(stimulus):
+        return {}
+    return {"people_shown": [_person_facts(stimulus, person)
+                             for person in range(stimulus.times.own.shape[1])]}
+
+
+def _tells_people_apart(stimulus: Stimulus) -> bool:
+    """Return whether one performer is manipulated alone or is from another action."""
+    return stimulus.scene.partner is not None or any(
+        step.performer is not None for step in stimulus.manipulations)
+
+
+def _person_facts(stimulus: Stimulus, person: int) -> dict[str, Any]:
+    times, shown = stimulus.times, person in stimulus.shown
+    frames = _source_frames(times.own[:, person], stimulus.scene.fps)
+    return {
+        "who": person + 1, "shown": shown,
+        "manipulations": [step.name for step in stimulus.manipulations if step.performer == person],
+        "source_frames": frames if shown else None,
+        "held_frames": times.held_frames(person) if shown else None,
+        **((person and stimulus.scene.partner) or {}),
+    }
+
+
+def _source_frames(moments: FloatArray, fps: float) -> list[float]:
+    """Return the numbers of the first and the last frame of the source that are shown."""
+    return [round(float(moment * fps), 3) for moment in moments[[0, -1]]]
 
 
 def _size_facts(stimulus: Stimulus) -> dict[str, Any]:
@@ -100,12 +136,13 @@ def _size_facts(stimulus: Stimulus) -> dict[str, Any]:
 
 def _view_facts(stimulus: Stimulus) -> dict[str, Any]:
     display, view = stimulus.display, stimulus.view
-    anchored = any(step.name == "local" for step in stimulus.manipulations)
+    local = [step.performer for step in stimulus.manipulations if step.name == "local"]
+    anchored = None in local
     facts: dict[str, Any] = {
         "projection": display.projection,
         "azimuth_deg": (display.azimuth_deg + stimulus.angle_deg) % 360,
         "elevation_deg": display.elevation_deg, "anchor": "performer" if anchored else "world",
-        "translation": "removed" if anchored else "kept",
+        "translation": _translation(local),
         "pixels_per_metre": round(stimulus.scale, 4),
         "camera_distance_m": view.distance if np.isfinite(view.distance) else None,
     }
@@ -119,17 +156,26 @@ def _view_facts(stimulus: Stimulus) -> dict[str, Any]:
     return facts
 
 
+def _translation(local: Sequence[int | None]) -> str:
+    """Return what becomes of the performers' travel; ``local`` lists who loses it, None for all."""
+    if None in local:
+        return "removed"
+    people = ", ".join(str(one + 1) for one in sorted({one for one in local if one is not None}))
+    return f"removed of performer {people}" if people else "kept"
+
+
 def _time_facts(stimulus: Stimulus) -> dict[str, Any]:
     moments, source_fps = stimulus.moments, stimulus.scene.fps
     step = float(np.median(np.diff(moments))) if len(moments) > 1 else 0.0
     life = next((manipulation.model_dump()["frames"] for manipulation in stimulus.manipulations
-                 if manipulation.name == "limited_lifetime"), None)
+                 if manipulation.name == "limited_lifetime" and manipulation.performer is None),
+                None)
     # In a GIF of every second frame, a life of two frames lasts one.
     made = life and max(life, stimulus.stride) / stimulus.stride
     life = made and round(made)
     return {
         "source_fps": source_fps,
-        "source_frames": [round(float(moment * source_fps), 3) for moment in moments[[0, -1]]],
+        "source_frames": _source_frames(moments, source_fps),
         "source_stride": round(abs(step) * source_fps, 4),
         "span_ms": round(abs(float(moments[-1] - moments[0])) * 1000, 3),
         "speed": round(abs(step) * stimulus.display.fps, 4),

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.names import path_name
 from mimegen.base.seeds import generator
@@ -16,12 +18,14 @@ from mimegen.base.spelling import spelled
 from mimegen.characters.character import Performance
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.body import BodySurface, hidden_dots, posed_body
-from mimegen.pointlight.dots import MASK, DotTracks, sampled
-from mimegen.pointlight.manipulation import Manipulation, Setting
+from mimegen.pointlight.dots import MASK, DotTracks
+from mimegen.pointlight.manipulation import Manipulation, Setting, applied
 from mimegen.pointlight.manipulations import steps_of
-from mimegen.pointlight.motion_manipulations import Local
+from mimegen.pointlight.motion_manipulations import Delayed, Local, Rotated
 from mimegen.pointlight.picture_manipulations import Masked, first_positions
 from mimegen.pointlight.spec import Display, linear_color
+from mimegen.pointlight.times import ShownTimes, sampled_dots, sampled_people
+from mimegen.pointlight.turn import Turn
 from mimegen.pointlight.view import View, camera_view, framed_view
 from mimegen.shots.camera import Camera
 
@@ -36,7 +40,8 @@ class DotScene:
     ``name`` is stable and seeds all random choices. ``roots`` (F, P, 3) are the performers' hips;
     ``stature`` is the standing height of the tallest, in metres. ``bodies`` are the performers'
     bodies, if they have any; ``facts`` are entries for the manifest. ``version`` holds whatever
-    else distinguishes scenes of one name, such as the part of a file that is used.
+    else distinguishes scenes of one name, such as the part of a file that is used. ``partner`` are
+    facts of the take that the second performer is from, if it is not the first one's.
     """
 
     name: str
@@ -47,6 +52,7 @@ class DotScene:
     bodies: tuple[Performance, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
     version: tuple[str, ...] = ()
+    partner: Mapping[str, Any] | None = None
 
     @property
     def duration(self) -> float:
@@ -59,11 +65,11 @@ class Stimulus:
     """A finished display, ready to be drawn or written.
 
     ``dots`` are in picture coordinates; ``colors`` (D, 3) and ``background`` (3,) are linear RGB;
-    ``diameters`` (F, D) are pixels; ``moments`` (F,) are times of the source in seconds. ``room``
-    (2,) is as in `Setting`; ``masks`` are the manifest's entries for masks. If ``stride`` is n, the
-    stimulus holds every nth frame of the display. ``figure_scale`` is the size of the figures as a
-    multiple of the view's: the copies of a crowd are smaller. ``random_choices`` has an entry for
-    each manipulation.
+    ``diameters`` (F, D) are pixels; ``times`` are those of the source. ``room`` (2,) is as in
+    `Setting`; ``masks`` are the manifest's entries for masks; ``turns`` are those of single
+    performers. If ``stride`` is n, the stimulus holds every nth frame of the display.
+    ``figure_scale`` is the size of the figures as a multiple of the view's: the copies of a crowd
+    are smaller. ``random_choices`` has an entry for each manipulation.
     """
 
     scene: DotScene
@@ -72,7 +78,7 @@ class Stimulus:
     seed: int
     view: View
     dots: DotTracks
-    moments: FloatArray
+    times: ShownTimes
     manipulations: tuple[Manipulation, ...]
     colors: FloatArray
     background: FloatArray
@@ -81,6 +87,17 @@ class Stimulus:
     stride: int = 1
     figure_scale: float = 1.0
     random_choices: tuple[dict[str, Any], ...] = ()
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def moments(self) -> FloatArray:
+        """The times (F,) of the source in seconds, of all who have no times of their own."""
+        return self.times.shared
+
+    @property
+    def shown(self) -> list[int]:
+        """The indices of the performers that have dots."""
+        return [int(self.dots.performers[person[0]]) for person in self.dots.people]
 
     @property
     def scale(self) -> float:
@@ -94,7 +111,8 @@ class Stimulus:
         It ends in six digits of a hash of all settings of the display.
         """
         words = [self.display.style, *self.display.manipulations]
-        plain = "_".join(re.sub(r"[^\w.]+", "_", word) for word in words if word != "dots")
+        plain = "_".join(re.sub(r"[^\w.]+", "_", word.replace("=-", "=minus")) for word in words
+                         if word != "dots")
         drawn = repr((self.display, self.seed, self.angle_deg, self.scene.facts.get("dots_from"),
                       *self.scene.version))
         digest = hashlib.sha256(drawn.encode()).hexdigest()[:6]
@@ -114,7 +132,7 @@ class Stimulus:
         kept = {part: getattr(self.dots, part)[::stride] for part in parts}
         display = self.display.model_copy(update={"fps": self.display.fps / stride})
         return replace(self, display=display, view=self.view.every(stride),
-                       dots=replace(self.dots, **kept), moments=self.moments[::stride],
+                       dots=replace(self.dots, **kept), times=self.times.every(stride),
                        stride=stride)
 
     @cached_property
@@ -130,8 +148,9 @@ class Stimulus:
 
     @cached_property
     def bodies(self) -> tuple[BodySurface, ...]:
-        """The performers' surfaces at the times that are shown."""
-        return _bodies(self.scene, self.moments)
+        """The surfaces of the performers that are shown, at the times that are shown."""
+        bodies = _bodies(self.scene, self.times, self.turns)
+        return tuple(bodies[person] for person in self.shown)
 
     def performer_colors(self) -> FloatArray:
         """Return the color (P, 3) of each performer's first dot."""
@@ -146,22 +165,24 @@ def make_stimulus(scene: DotScene, display: Display, seed: int = 0, angle_deg: f
     does not fit the dots.
     """
     steps = _Steps(scene, display, seed)
-    moments = steps.source_times()
-    source = moments * scene.fps
-    roots = sampled(scene.roots, source)
-    dots = _dots_at(scene.dots, source)
+    times = steps.source_times()
+    source = times.own * scene.fps
+    roots, dots = sampled_people(scene.roots, source), sampled_dots(scene.dots, source)
+    turns = steps.turns(roots)
+    for turn in turns:
+        roots, dots = turn.roots(roots), turn.dots(dots)
     if camera is not None:
         view = camera_view(camera, scene.dots)
     else:
         view = framed_view(display, _framed_dots(scene, steps), scene.stature, angle_deg)
     for step, setting in steps.of("view", roots):
-        view = step.see(view, setting, len(moments))
+        view = step.see(view, setting, len(source))
     if display.occlusion == "body":
-        hidden = hidden_dots(dots, view, _bodies(scene, moments))
+        hidden = _hidden(dots, view, _bodies(scene, times, turns), steps.part_people)
         dots = replace(dots, visible=dots.visible & ~hidden)
     for step in steps.all:
-        if step.stage == "world":
-            dots, roots = _applied(step, dots, steps.setting(step, roots)), step.travel(roots)
+        if step.applied_to == "world":
+            dots, roots = _applied(step, dots, steps.setting(step, roots)), _travel(step, roots)
     dots = dots.moved(view.project(dots.positions))
     room = _extent(dots, display)
     masks: list[dict[str, Any]] = []
@@ -174,9 +195,9 @@ def make_stimulus(scene: DotScene, display: Display, seed: int = 0, angle_deg: f
             masks.append(step.facts() | step.measured(known, dots.count - before))
     colors, background = _colors(display, dots, generator(seed, scene.name, "polarity"))
     choices = tuple(step.random_choices(steps.setting(step, roots)) for step in steps.all)
-    return Stimulus(scene, display, angle_deg, seed, view, dots, moments, tuple(steps.all),
+    return Stimulus(scene, display, angle_deg, seed, view, dots, times, tuple(steps.all),
                     colors, background, room, tuple(masks), figure_scale=scale,
-                    random_choices=choices)
+                    random_choices=choices, turns=turns)
 
 
 def _extent(dots: DotTracks, display: Display) -> FloatArray:
@@ -195,9 +216,29 @@ def _extent(dots: DotTracks, display: Display) -> FloatArray:
 
 def _applied(step: Manipulation, dots: DotTracks, setting: Setting) -> DotTracks:
     try:
-        return step.apply(dots, setting)
+        return applied(step, dots, setting)
     except ValueError as problem:
         raise RequestError(f"manipulation {step.name}: {problem}") from problem
+
+
+def _travel(step: Manipulation, roots: FloatArray) -> FloatArray:
+    """Return the performers' positions (F, P, 3) after a change of all, or of one of them."""
+    changed = step.travel(roots)
+    if step.performer is None:
+        return changed
+    alone = np.arange(roots.shape[1]) == step.performer
+    return np.where(alone[:, None], changed, roots)
+
+
+def _hidden(dots: DotTracks, view: View, bodies: Sequence[BodySurface], parted: bool
+            ) -> NDArray[np.bool_]:
+    """Return a mask (F, D) of dots behind a body; if people are ``parted``, behind their own."""
+    if not parted:
+        return hidden_dots(dots, view, bodies)
+    hidden = np.zeros(dots.visible.shape, dtype=bool)
+    for person, body in zip(dots.people, bodies, strict=True):
+        hidden[:, person] = hidden_dots(dots.chosen(person), view, [body])
+    return hidden
 
 
 class _Steps:
@@ -206,10 +247,30 @@ class _Steps:
     def __init__(self, scene: DotScene, display: Display, seed: int) -> None:
         self.scene, self.display, self.seed = scene, display, seed
         self.all = steps_of(display)
+        people = scene.roots.shape[1]
+        for step in self.all:
+            if step.performer is not None and step.performer >= people:
+                raise RequestError(f"manipulation {step.name}: who={step.performer + 1}, but"
+                                   f" {scene.name} has {counted(people, 'performer')}")
+
+    @property
+    def part_people(self) -> bool:
+        """Whether one performer's dots leave the place where the other's body could hide them."""
+        return any(step.performer is not None and step.applied_to in ("world", "picture")
+                   for step in self.all)
+
+    def turns(self, roots: FloatArray) -> tuple[Turn, ...]:
+        """Return the turns of single performers, whose positions are ``roots`` (F, P, 3)."""
+        found: list[Turn] = []
+        for step in self.all:
+            if isinstance(step, Rotated) and step.performer is not None:
+                found.append(step.turn(roots))
+                roots = found[-1].roots(roots)
+        return tuple(found)
 
     def of(self, stage: str, roots: FloatArray) -> list[tuple[Manipulation, Setting]]:
         """Return the manipulations of a stage with their settings."""
-        return [(step, self.setting(step, roots)) for step in self.all if step.stage == stage]
+        return [(step, self.setting(step, roots)) for step in self.all if step.applied_to == stage]
 
     def setting(self, step: Manipulation, roots: FloatArray) -> Setting:
         """Return a manipulation's setting, with its own random generator."""
@@ -219,8 +280,29 @@ class _Steps:
         display = self.display
         return Setting(rng, display.fps, display.width, display.height, roots, display.pixels)
 
-    def source_times(self) -> FloatArray:
-        """Return the times (F,) of the source that are shown, in seconds."""
+    def source_times(self) -> ShownTimes:
+        """Return the times of the source that are shown.
+
+        Manipulations of one performer's time follow those of all, so they are in seconds of the
+        display. Raises RequestError if the times of two performers have none in common.
+        """
+        shared = self._shared_times()
+        own = np.repeat(shared[:, None], self.scene.roots.shape[1], axis=1)
+        cropped = []
+        for step, setting in self.of("time", self.scene.roots):
+            if step.performer is not None:
+                own[:, step.performer] = step.source_times(own[:, step.performer], setting)
+                if isinstance(step, Delayed) and step.ends == "cropped":
+                    cropped.append(step.performer)
+        times = ShownTimes(shared, own).within(self.scene.duration, self.scene.fps, cropped)
+        if not len(times.shared):
+            raise RequestError("manipulation delayed: in no frame of the display do both performers"
+                               f" move, since the motion lasts {self.scene.duration:.2f} s; use"
+                               " fewer seconds, or ends=held")
+        return times
+
+    def _shared_times(self) -> FloatArray:
+        """Return the times (F,) of all performers, in seconds, before those of single ones."""
         display, duration = self.display, self.scene.duration
         if display.start > duration:
             raise RequestError(f"display: start {display.start:g} s is after the end of the motion"
@@ -231,7 +313,8 @@ class _Steps:
         count = int(np.floor(span * display.fps + 1e-6)) + 1
         moments = display.start + np.arange(count) / display.fps
         for step, setting in self.of("time", self.scene.roots):
-            moments = step.source_times(moments, setting)
+            if step.performer is None:
+                moments = step.source_times(moments, setting)
         return moments
 
 
@@ -240,22 +323,18 @@ def _framed_dots(scene: DotScene, steps: _Steps) -> DotTracks:
     """
     dots = scene.dots
     for step, setting in steps.of("world", scene.roots):
-        if isinstance(step, Local):
+        if isinstance(step, Local) and step.performer is None:
             dots = step.apply(dots, setting)
     return dots
 
 
-def _dots_at(dots: DotTracks, source: FloatArray) -> DotTracks:
-    """Return dots at fractional frame numbers (N,)."""
-    return DotTracks.of(dots.names, dots.performers, sampled(dots.positions, source), dots.limbs,
-                        dots.trunk)
-
-
-def _bodies(scene: DotScene, moments: FloatArray) -> tuple[BodySurface, ...]:
+def _bodies(scene: DotScene, times: ShownTimes, turns: Sequence[Turn]) -> tuple[BodySurface, ...]:
     if not scene.bodies:
         raise RequestError("display: occlusion and silhouettes require a body, and these dots have"
                            " none; choose one with --character")
-    return tuple(posed_body(body, moments * scene.fps) for body in scene.bodies)
+    return tuple(posed_body(body, times.own[:, person] * scene.fps,
+                            [turn for turn in turns if turn.performer == person])
+                 for person, body in enumerate(scene.bodies))
 
 
 def _colors(display: Display, dots: DotTracks,

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 from mimegen.base.arrays import FloatArray
 from mimegen.markers.start import bridged
 from mimegen.pointlight.dots import DotTracks
-from mimegen.pointlight.manipulation import Manipulation, Setting
+from mimegen.pointlight.manipulation import Manipulation, OfPeople, Setting
 
 # Words that identify a body part's dots by their names.
 _HAND = ("wrist", "hand", "knuckle", "thumb", "index", "middle", "ring", "pinky")
@@ -35,7 +35,7 @@ def dots_of_part(dots: DotTracks, part: str) -> NDArray[np.bool_]:
     return found
 
 
-class Only(Manipulation):
+class Only(OfPeople):
     """Only the dots of a part of the body: feet, legs, arms, hands, head, left_leg ..."""
 
     name, stage, main = "only", "picture", "part"
@@ -49,7 +49,7 @@ class Only(Manipulation):
         return dots.chosen(np.flatnonzero(kept))
 
 
-class Flipped(Manipulation):
+class Flipped(OfPeople):
     """Part of a figure upside down: every dot of the feet, or of the rest of the body."""
 
     name, stage, main = "flipped", "picture", "part"
@@ -70,7 +70,7 @@ class Flipped(Manipulation):
         return dots.moved(positions)
 
 
-class OutOfPhase(Manipulation):
+class OutOfPhase(OfPeople):
     """The dots of a body part play later than the others, by a fraction of the clip."""
 
     name, stage, main = "out_of_phase", "world", "share"
@@ -90,7 +90,7 @@ class OutOfPhase(Manipulation):
         return replace(dots, positions=paths + about, visible=visible)
 
 
-class Sines(Manipulation):
+class Sines(OfPeople):
     """Every dot moves as a sine of its performer's main frequency."""
 
     name, stage, main = "sines", "picture", "keep"

@@ -23,18 +23,29 @@ from mimegen.library.shown_timeline import timeline_of
 from mimegen.library.take import LibraryTake
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.footfalls import window_of
+from mimegen.manifest.parts import PersonShown
 from mimegen.manifest.record import with_record
 from mimegen.manifest.row import FACE, Row
-from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval, cut, retold, without_faces
+from mimegen.manifest.timeline import Interval, cut, retold, without_faces
 from mimegen.plan.clips import DisplayClip
 from mimegen.plan.front import turned
 from mimegen.pointlight import outputs
 from mimegen.pointlight.displayjob import OF_CHARACTERS, DisplayJob
 from mimegen.pointlight.filming import source_fps, write_mp4
+from mimegen.pointlight.manipulation import WHO
 from mimegen.pointlight.record import display_facts, is_flipped
 from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions, scene_of_performances
 from mimegen.pointlight.spec import Display
 from mimegen.pointlight.stimulus import FOOT_CONTACTS, DotScene, Stimulus
+from mimegen.pointlight.times import ShownTimes
+from mimegen.production.other_partner import (
+    cast_with_other_partner,
+    check_partner,
+    joint_timeline,
+    partner_facts,
+    with_other_partner,
+)
+from mimegen.production.people_timeline import PEOPLE, people_timeline
 from mimegen.readers.points import read_points
 from mimegen.shots.config import RenderConfig
 from mimegen.store.store import Store
@@ -42,20 +53,36 @@ from mimegen.store.store import Store
 CODEC = f"H.264, yuv420p, x264 {PRESET}, crf {CRF}"
 
 
-def take_scene(take: LibraryTake, display: Display) -> DotScene:
+def take_scene(take: LibraryTake, display: Display, other: LibraryTake | None = None) -> DotScene:
     """Return a take's performers as dots at the joints of their own skeletons.
 
-    Raises RequestError if a skeleton lacks a joint that the display's dots need.
+    The partner of an ``other`` take replaces the second performer. Raises RequestError if a
+    skeleton lacks a joint that the display's dots need, or if nobody can be replaced.
     """
     facts = {**take.facts(), **_front(take), "avatar": None, "dots_from": "motion",
              "timeline": take.timeline}
     for partner in take.files[1:]:
         facts |= {"partner_motion_file": partner.name,
                   "partner_motion_sha256": file_hash(partner)}
-    sources = take.sources(source_fps(display))
+    fps = source_fps(display)
+    sources = take.sources(fps)
     facts[FOOT_CONTACTS] = take_contacts(take, sources)
+    if other is not None:
+        check_partner(take, other)
+        sources = with_other_partner(sources, other.sources(fps))
     scene = scene_of_motions(path_name(*take.words), sources, display, facts)
-    return replace(scene, version=_version(take))
+    return _of_takes(scene, take, other)
+
+
+def _of_takes(scene: DotScene, take: LibraryTake, other: LibraryTake | None) -> DotScene:
+    """Return a scene with what tells its takes apart, and what is known of the other partner."""
+    scene = replace(scene, version=_version(take))
+    if other is None:
+        return scene
+    return replace(
+        scene, name=path_name(scene.name, "with", other.action), partner=partner_facts(other),
+        version=(*scene.version, *other.words, *_version(other)),
+        facts=scene.facts | {"timeline": joint_timeline(take, other)})
 
 
 def _version(take: LibraryTake) -> tuple[str, ...]:
@@ -63,17 +90,23 @@ def _version(take: LibraryTake) -> tuple[str, ...]:
     return tuple(word for word in take.version if word not in take.words)
 
 
-def cast_scene(casting: Casting, display: Display, fps: float) -> DotScene:
+def cast_scene(casting: Casting, display: Display, fps: float, other: LibraryTake | None = None
+               ) -> DotScene:
     """Return a casting's performers as dots at their characters' joints, with bodies, at ``fps``.
 
-    Raises RequestError if the motion does not fit the character.
+    The partner of an ``other`` take, on the same character, replaces the second performer. Raises
+    RequestError if the motion does not fit the character, or if nobody can be replaced.
     """
     performed = casting.perform(fps)
     facts = _casting_facts(casting, fps) | OF_CHARACTERS | {
         FOOT_CONTACTS: cast_contacts(casting, performed)}
-    scene = scene_of_performances(_scene_name(casting), casting.with_faults(performed), display,
-                                  facts)
-    return replace(scene, version=_version(casting.take))
+    bodies = casting.with_faults(performed)
+    if other is not None:
+        check_partner(casting.take, other)
+        members = casting.members[-other.performers:]
+        bodies = cast_with_other_partner(bodies, Casting(other, members).perform(fps))
+    scene = scene_of_performances(_scene_name(casting), bodies, display, facts)
+    return _of_takes(scene, casting.take, other)
 
 
 def _scene_name(casting: Casting) -> str:
@@ -146,7 +179,7 @@ def write_display(stimulus: Stimulus, target: Path, formats: Collection[str] = F
     if ending == ".png":
         facts |= outputs.sheet_facts(stimulus, *outputs.sheet_of(stimulus))
         facts |= {"timeline": None, "foot_events": None}
-    row = with_record(target, _row(facts, shown.moments, stimulus.name, target, target.name))
+    row = with_record(target, _row(facts, shown.times, stimulus.name, target, target.name))
     publish(_row_path(target), json_of(row, indent=1))
     return row
 
@@ -186,7 +219,7 @@ def write_folder(stimulus: Stimulus, out: Path, formats: Collection[str] = FORMA
     if FRAMES in formats:
         outputs.write_frames(stimulus, out / name / FRAMES)
     clip = out / f"{name}.mp4"
-    row = with_record(clip, _row(display_facts(stimulus), stimulus.moments, name, clip, clip.name))
+    row = with_record(clip, _row(display_facts(stimulus), stimulus.times, name, clip, clip.name))
     windows = [
         Row(**content_of(row) | facts | _of_window(row, facts["frame_indices"]) | {
             "codec": "PNG", "sample_id": f"{name}-window{facts['window']}",
@@ -238,18 +271,17 @@ def _shared(clip: DisplayClip) -> RenderConfig | None:
     return None if clip.has_own_camera else clip.config
 
 
-def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: Sequence[float]
-                ) -> Row:
+def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], times: ShownTimes) -> Row:
     """Return the row, under its plain name, of a display that a worker wrote to ``file``.
 
-    ``facts`` and ``moments`` are as returned by ``read_facts``.
+    ``facts`` and ``times`` are as returned by ``read_facts``.
     """
     angle = clip.angle
     fps = source_fps(clip.display, _shared(clip))
     known = _casting_facts(clip.casting, fps) | facts
     if not tells_steps(clip.casting, fps):
         known.pop("foot_events", None)
-    return _row(known, np.asarray(moments), clip.sample_id, file, f"clips/{clip.sample_id}.mp4", {
+    return _row(known, times, clip.sample_id, file, f"clips/{clip.sample_id}.mp4", {
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",
         "view_azimuth_deg": clip.view_azimuth_deg,
@@ -258,35 +290,46 @@ def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: S
     })
 
 
-def _row(known: dict[str, Any], moments: NDArray[np.float64], sample_id: str, file: Path,
+def _row(known: dict[str, Any], times: ShownTimes, sample_id: str, file: Path,
          file_name: str, planned: dict[str, Any] | None = None) -> Row:
     """Return a display's row.
 
-    ``known`` holds the facts of the display, ``moments`` (F,) the motion time in seconds that each
-    frame shows, and ``planned`` the fields that a plan sets.
+    ``known`` holds the facts of the display, ``times`` the times of the motion that each frame
+    shows, and ``planned`` the fields that a plan sets.
     """
     facts = {name: value for name, value in known.items() if name != "timeline"}
-    happens = known.get("timeline")
-    # In a mirror image left hands are right ones.
-    if happens and is_flipped(step["name"] for step in facts["manipulations"]):
-        happens = retold(happens, mirror=True)
-    if happens:
-        happens = without_faces(happens, (), True, facts.get("motion_kind") == FACE)
-    shown = _timeline(happens, moments, facts["fps"])
-    faults = [one | {"intervals": _spans_shown(one["intervals"], moments, facts["fps"])}
+    shown = _timeline(known.get("timeline"), facts, times)
+    faults = [one | {"intervals": _spans_shown(one["intervals"], times.own[:, 0], facts["fps"])}
               for one in facts.get("faults", ())]
     merged = (facts | _view_azimuth(facts) | ({"faults": faults} if faults else {})
               | ({"timeline": shown} if shown else {}) | (planned or {}))
     return Row(**merged | {
         "sample_id": sample_id, "file_name": file_name, "type": "pointlight",
-        "faces_hidden": [PERFORMER, PARTNER][:facts["performers"]],
+        "faces_hidden": [*PEOPLE[:times.own.shape[1]]],
         "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)})
 
 
-def _timeline(intervals: list[Interval] | None, shown: NDArray[np.float64], fps: float
+def _timeline(intervals: list[Interval] | None, facts: dict[str, Any], times: ShownTimes
               ) -> list[Interval] | None:
     """Return the timeline of a display; None unless motion time increases from frame to frame."""
-    if intervals is None or len(shown) < 2 or not (np.diff(shown) > 0).all():
+    if not intervals:
+        return None
+    # In a mirror image left hands are right ones.
+    if is_flipped(step["name"] for step in facts["manipulations"]
+                  if not step["parameters"].get(WHO)):
+        intervals = retold(intervals, mirror=True)
+    intervals = without_faces(intervals, (), True, facts.get("motion_kind") == FACE)
+    people = facts.get("people_shown")
+    if people:
+        return people_timeline(intervals, [PersonShown(**one) for one in people], times.own,
+                               facts["fps"])
+    return _at_moments(intervals, times.shared, facts["fps"])
+
+
+def _at_moments(intervals: list[Interval], shown: NDArray[np.float64], fps: float
+                ) -> list[Interval] | None:
+    """Return intervals at the times of a display; None unless motion time increases."""
+    if len(shown) < 2 or not (np.diff(shown) > 0).all():
         return None
     end = len(shown) / fps
     moments = np.append(shown, 2 * shown[-1] - shown[-2])

@@ -25,6 +25,25 @@ def height_warning(rows: Sequence[Row]) -> str | None:
             " --figure-height draws all of them at one height")
 
 
+def length_warning(rows: Sequence[Row]) -> str | None:
+    """Return a warning if displays of one motion differ in length because of a delay, else None."""
+    groups: dict[tuple[object, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row.display, row.action, row.take, row.seed].append(row)
+    spans = [(min(lengths), max(lengths)) for own in groups.values() if any(map(_is_delayed, own))
+             for lengths in [[float(row.duration_s or 0) for row in own]]]
+    least, most = max(spans, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
+    if least == most:
+        return None
+    return (f"displays of one motion last {least:.2f} to {most:.2f} s, because only frames are"
+            " shown in which both performers move; --start and --duration can give all of them"
+            " one length")
+
+
+def _is_delayed(row: Row) -> bool:
+    return any(step.get("name") == "delayed" for step in row.manipulations or ())
+
+
 def view_warning(rows: Sequence[Row]) -> str | None:
     """Return a warning if displays of one preset and condition show different sides; else None.
 

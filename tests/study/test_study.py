@@ -443,6 +443,16 @@ def test_answers_that_no_page_sends_are_refused(made, tmp_path, answer):
         read_response(study, name, response(study, name, **answer))
 
 
+@pytest.mark.parametrize("tasks", ["free", "free,choice", "same"])
+def test_a_speeded_study_has_one_choice_in_each_trial(made, tmp_path, tasks):
+    with pytest.raises(RequestError, match="requires --tasks choice"):
+        make(made, tmp_path / "s", tasks, speeded=True)
+    study = make(made, tmp_path / "s", "choice", speeded=True)
+    page = (tmp_path / "s" / "public" / "study-data.js").read_text()
+    assert study.settings.speeded and '"speeded": true' in page
+    assert "while it plays" in page and "When it is over" not in page
+
+
 @pytest.mark.parametrize("ratings", [
     {"subject": 50}, dict.fromkeys(SLIDERS, 101), dict.fromkeys(SLIDERS, "5"),
     dict.fromkeys((*SLIDERS, "beauty"), 5), None,

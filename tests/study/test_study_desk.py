@@ -11,7 +11,7 @@ from starlette.requests import Request
 from mimegen.base.errors import RequestError
 from mimegen.study import server
 from mimegen.study.database import FORSAKEN_S, UNBEGUN_S, Database
-from mimegen.study.export import Person, _passed, answer_lines, stored_people
+from mimegen.study.export import SHOWN_SIZE, TIMES, Person, _passed, answer_lines, stored_people
 from mimegen.study.folder import Study
 from mimegen.study.limits import MAX_REQUEST, Limit
 from mimegen.study.public import completion, public_trial, session_order
@@ -313,16 +313,20 @@ def test_what_is_stored_comes_out_again(tmp_path: Path, clock: Clock) -> None:
 def test_a_line_says_all_of_an_answer() -> None:
     made = study()
     told = Response.model_validate({"answers": {"choice": {
-        "option": 1, "rt_ms": 812, "replays": 3, "timed_out": True}}, "left": 2})
+        "option": 1, "rt_ms": 812, "first_input_ms": 90, "last_input_ms": 600, "replays": 3,
+        "timed_out": True}}, "left": 2, "shown_width": 640.5, "shown_height": 360.3,
+        "pixel_ratio": 1.5})
     person = Person("rater-1", Ids(), ["p1", "t0", "g", "t1"],
                     {"p1": told, "g": told, "t1": Response(answers={}, broken=True)}, True)
     golden, broken = answer_lines(made, person)
     assert golden == {
         "question_id": "q", "model": "rater-1", "output": "B. y", "rater": "rater-1",
-        "task": "choice", "place": 2, "rt_ms": 812, "replays": 3, "timed_out": True,
+        "task": "choice", "place": 2, "rt_ms": 812, "first_input_ms": 90, "last_input_ms": 600,
+        "shown_width": 640.5, "shown_height": 360.3, "pixel_ratio": 1.5,
+        "replays": 3, "timed_out": True,
         "broken": False, "golden": True, "passed": True, "complete": True, "left": 2}
-    assert broken == golden | {
-        "output": None, "place": 3, "rt_ms": None, "replays": None, "timed_out": False,
+    assert broken == golden | dict.fromkeys((*TIMES, *SHOWN_SIZE)) | {
+        "output": None, "place": 3, "replays": None, "timed_out": False,
         "broken": True, "golden": False, "passed": None, "left": 0}
 
 

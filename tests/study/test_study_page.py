@@ -134,6 +134,58 @@ def test_a_session_by_mouse(make, opened):
     assert chosen == ["ABCD"[number % 4] for number in range(1, count_of(folder))]
 
 
+def test_times_of_choices_and_the_size_of_the_picture(make, opened):
+    folder = make("choice", practice=0, golden=0)
+    with serving(folder) as server:
+        page = opened(server.address, {"width": 1280, "height": 600})
+        agree(page)
+        for _ in range(count_of(folder)):
+            page.locator(".options label").nth(0).click()
+            page.wait_for_timeout(300)
+            page.locator(".options label").nth(1).click()
+            page.wait_for_timeout(300)
+            shown = page.evaluate("""() => {
+                const video = document.querySelector("video"), box = video.getBoundingClientRect();
+                return [box.width, box.height, video.videoWidth / video.videoHeight]}""")
+            go_on(page)
+        expect(page.get_by_text("All of your answers have arrived")).to_be_visible()
+    width, height, aspect = shown
+    for line in exported(folder):
+        assert 0 < line["first_input_ms"] <= line["last_input_ms"] - 300
+        assert line["last_input_ms"] <= line["rt_ms"] - 300
+        assert line["shown_width"] / line["shown_height"] == pytest.approx(aspect, rel=0.01)
+        # It fills the box in one direction.
+        assert min(width - line["shown_width"], height - line["shown_height"]) == pytest.approx(
+            0, abs=1.5)
+        assert line["pixel_ratio"] == 1
+
+
+def test_a_speeded_session(make, opened):
+    """The first choice, made while the clip plays, ends the trial."""
+    folder = make("choice", practice=1, golden=0, speeded=True)
+    with serving(folder) as server:
+        page = opened(server.address)
+        page.get_by_role("button", name="wish to take part").click()
+        expect(page.get_by_text("while it plays")).to_be_visible()
+        page.locator("#jspsych-instructions-next").click()
+        for number in range(count_of(folder)):
+            if number == 1:
+                past_practice(page)
+            page.locator(".options").wait_for()
+            assert not page.evaluate("document.querySelector('video').ended")
+            expect(page.locator(".go")).to_be_hidden()
+            expect(page.locator(".replay")).to_be_hidden()
+            if number == 2:
+                page.locator(".options label").nth(2).click()
+            else:
+                page.keyboard.press("2")
+            page.locator(".options").wait_for(state="detached")
+        expect(page.get_by_text("All of your answers have arrived")).to_be_visible()
+    lines = exported(folder)
+    assert [line["output"][0] for line in lines] == ["B", "C", "B"][:len(lines)]
+    assert all(line["first_input_ms"] == line["last_input_ms"] <= line["rt_ms"] for line in lines)
+
+
 def test_an_experiment_with_a_grid_of_walkers(opened, tmp_path):
     grid, file, folder = tmp_path / "set", tmp_path / "questions.jsonl", tmp_path / "s"
     for arguments in (

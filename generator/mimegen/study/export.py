@@ -18,6 +18,9 @@ from mimegen.study.settings import Task
 
 # In bytes. A saved file has about 100 KB.
 MAX_SAVED = 4 * 2**20
+# Fields of lines: times of an answer, and the size at which the trial's clip was shown.
+TIMES = ("rt_ms", "first_input_ms", "last_input_ms")
+SHOWN_SIZE = ("shown_width", "shown_height", "pixel_ratio")
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,8 @@ def _lines(study: Study, person: Person, names: Sequence[str], first: int
         if response is not None:
             for task in study.trials[name].tasks:
                 yield _line(study, person, name, place, task, response.answers.get(task)) | {
-                    "left": response.left, **mark}
+                    "left": response.left,
+                    **{part: getattr(response, part) for part in SHOWN_SIZE}, **mark}
 
 
 def _line(study: Study, person: Person, name: str, place: int, task: Task,
@@ -146,7 +150,8 @@ def _line(study: Study, person: Person, name: str, place: int, task: Task,
     line = {
         "question_id": trial.questions[task], "model": person.rater,
         "output": _output(trial.options, answer), "rater": person.rater, "task": task,
-        "place": place, "rt_ms": answer.rt_ms if answer else None,
+        "place": place,
+        **{time: getattr(answer, time) if answer else None for time in TIMES},
         "replays": answer.replays if answer else None,
         "timed_out": bool(answer and answer.timed_out), "broken": answer is None,
         "golden": golden, "passed": _passed(study, name, task, answer) if golden else None,

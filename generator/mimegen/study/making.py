@@ -52,6 +52,8 @@ def make_study(request: StudyRequest) -> Study:
     """
     questions = read_questions(request.questions)
     tasks = parse_tasks(request.tasks, questions, request.questions)
+    if request.settings.speeded:
+        _check_speeded(tasks, questions, request.questions)
     secret = _secret(request.out)
     study, asked = _study(questions, tasks, request, secret)
     _refuse_other_design(request.out, study)
@@ -62,6 +64,15 @@ def make_study(request: StudyRequest) -> Study:
     _refuse_other_clips(request.out, sources)
     _write(request.out, study, asked, sources)
     return study
+
+
+def _check_speeded(tasks: tuple[Task, ...], questions: Sequence[Question], source: Path) -> None:
+    """Raise RequestError unless each trial is a choice about one clip, which ends it."""
+    if tasks != ("choice",):
+        raise RequestError("speeded: the first choice ends a trial, so it requires --tasks choice")
+    if any(one.further for one in questions):
+        raise RequestError(f"{source}: has questions about several clips; speeded requires one"
+                           " clip in each trial")
 
 
 def _study(questions: Sequence[Question], tasks: tuple[Task, ...], request: StudyRequest,

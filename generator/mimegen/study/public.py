@@ -60,8 +60,9 @@ def _wording(settings: Settings, checks: bool) -> dict[str, Any]:
 
     If there are attention checks, the last page of instructions mentions them.
     """
-    *before, last = settings.instructions
-    pages = [*before, f"{last}\n\n{settings.attention_note}" if checks else last]
+    pages = list(settings.speeded_instructions if settings.speeded else settings.instructions)
+    if checks:
+        pages = [*pages[:-1], "\n\n".join([*pages[-1:], settings.attention_note])]
     texts = ("title", "agree", "practice_note", "practice_over", "welcome_back", "end",
              "end_saved", "full")
     return {
@@ -72,4 +73,5 @@ def _wording(settings: Settings, checks: bool) -> dict[str, Any]:
                     for slider in settings.ratings.sliders],
         "words": {key: inline(text)
                   for key, text in settings.words.model_dump(by_alias=True).items()},
-        "replays": settings.replays, "time_limit_s": settings.time_limit_s}
+        "replays": settings.replays, "speeded": settings.speeded,
+        "time_limit_s": settings.time_limit_s}

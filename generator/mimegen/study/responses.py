@@ -11,6 +11,7 @@ from mimegen.study.settings import Task
 MAX_TEXT = 500
 Milliseconds = Annotated[int, Field(ge=0, le=24 * 3600 * 1000)]
 Count = Annotated[int, Field(ge=0, le=100_000)]
+Length = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~-]{1,128}$")]
 
 
@@ -21,12 +22,17 @@ class Sent(BaseModel):
 
 
 class TaskAnswer(Sent):
-    """The answer to one task: ``text`` for free, ``option`` for choice and same, or ``ratings``."""
+    """The answer to one task: ``text`` for free, ``option`` for choice and same, or ``ratings``.
+
+    ``first_input_ms`` and ``last_input_ms`` are the times of the first and last choice or key.
+    """
 
     text: Annotated[str, StringConstraints(max_length=MAX_TEXT)] | None = None
     option: Annotated[int, Field(ge=0)] | None = None
     ratings: dict[str, Annotated[float, Field(ge=0, le=100)]] | None = None
     rt_ms: Milliseconds
+    first_input_ms: Milliseconds | None = None
+    last_input_ms: Milliseconds | None = None
     replays: Count
     timed_out: bool
 
@@ -35,9 +41,14 @@ class Response(Sent):
     """All answers of a trial.
 
     ``left`` counts how often the person left the page; ``broken`` means that the clip did not play.
+    ``shown_width`` and ``shown_height`` are the picture's size in CSS pixels, of which each has
+    ``pixel_ratio`` of the screen's pixels along a side.
     """
 
     answers: dict[Task, TaskAnswer]
+    shown_width: Length | None = None
+    shown_height: Length | None = None
+    pixel_ratio: Length | None = None
     left: Count = 0
     broken: bool = False
 

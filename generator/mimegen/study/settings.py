@@ -92,6 +92,7 @@ class Settings(Strict):
     consent: Text
     agree: Text
     instructions: tuple[Text, ...]
+    speeded_instructions: tuple[Text, ...] = ()
     attention_note: Text
     practice_note: Text
     practice_over: Text
@@ -109,6 +110,7 @@ class Settings(Strict):
     trials: Annotated[int, Field(ge=1)] | None
     repeat_options: bool
     replays: Annotated[int, Field(ge=0)] | None
+    speeded: bool = False
     time_limit_s: dict[Task, Annotated[Finite, Field(gt=0, le=3600)] | None]
     participants: Annotated[int, Field(ge=1)] | None
     completion_address: Annotated[str, StringConstraints(pattern=r"^https://\S+$")] | None

@@ -9,7 +9,7 @@ from mimegen.evaluation.answers import SIMULATED, Answer
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import score
 from mimegen.study.conditions import study_conditions
-from mimegen.study.export import Person, answer_lines, practice_lines
+from mimegen.study.export import SHOWN_SIZE, TIMES, Person, answer_lines, practice_lines
 from mimegen.study.folder import Study
 
 Row = dict[str, Any]
@@ -20,8 +20,8 @@ COLUMNS = (
     "participant", "simulated", "complete", "trial", "kind", "task", "question_id", "sample_id",
     "second_sample_id", "action", "semantic_group", "format", "asks", "condition", "variant",
     "avatar", "background_config", "background_name", "angle", "people", "pair", "needs",
-    "options", "answer", "right_answer", "correct", "rt_ms", "replays", "left", "timed_out",
-    "broken", "excluded")
+    "options", "answer", "right_answer", "correct", *TIMES, "replays", "left", "timed_out",
+    "broken", *SHOWN_SIZE, "excluded")
 FACTOR, RATING = "factor_", "rating_"
 # A factor and its value in the variant of a display: ``name=value``.
 _CELL = re.compile(r"(?:^|, )([a-z_]+)=([^,]*)")
@@ -96,7 +96,8 @@ def _row(question: Question, line: Mapping[str, Any], condition: str, right: boo
         "options": len(question.options),
         "answer": _answer(question, line), "right_answer": question.answer,
         "correct": None if correct is None else int(correct),
-        "rt_ms": line["rt_ms"], "replays": line["replays"], "left": line["left"],
+        **{name: line[name] for name in (*TIMES, *SHOWN_SIZE)},
+        "replays": line["replays"], "left": line["left"],
         "timed_out": line["timed_out"], "broken": line["broken"]}
     row |= {f"{RATING}{name}": value for name, value in (line.get("ratings") or {}).items()}
     return row | {f"{FACTOR}{name}": value for name, value in factors(question)}

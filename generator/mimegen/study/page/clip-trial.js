@@ -39,9 +39,12 @@ class ClipTrial {
     this.loading = display.querySelector(".loading");
     this.playButton = display.querySelector(".play");
     this.replayButton = display.querySelector(".replay");
+    this.replayButton.hidden = STUDY.speeded;
     this.on(this.replayButton, "click", () => this.replay());
     this.on(document, "keydown", event => this.key(event));
-    const response = await this.shown() ? await this.answers() : { answers: {}, broken: true };
+    const answers = STUDY.speeded ? await this.speededAnswers()
+      : await this.shown() && await this.answers();
+    const response = answers ? { answers, ...this.size() } : { answers: {}, broken: true };
     this.listening.abort();
     this.video.pause();
     return { response: { ...response, left: this.begun.left } };
@@ -49,6 +52,15 @@ class ClipTrial {
 
   on(target, kind, handle) {
     target.addEventListener(kind, handle, { signal: this.listening.signal });
+  }
+
+  // The size in CSS pixels at which the picture is seen, and the screen's pixels for each of these.
+  size() {
+    const { clientWidth, clientHeight, videoWidth, videoHeight } = this.video;
+    const scale = Math.min(clientWidth / videoWidth, clientHeight / videoHeight);
+    return { shown_width: Math.round(scale * videoWidth * 10) / 10,
+             shown_height: Math.round(scale * videoHeight * 10) / 10,
+             pixel_ratio: devicePixelRatio };
   }
 
   // Show all clips; return false if one cannot be shown and the person goes on without it.
@@ -135,11 +147,37 @@ class ClipTrial {
       answers[task] = await this.ask(task);
       unfinished.keep(this.begun);
     }
-    return { answers };
+    return answers;
   }
 
-  // Ask one task; the form's Continue button or the time limit ends it.
-  ask(task) {
+  // Ask the only task while the clip plays; return false if the clip cannot be shown.
+  async speededAnswers() {
+    const [task] = this.asked.tasks;
+    for (;;) {
+      try {
+        const began = await this.firstFrame(await this.clips.load(this.asked.clips[0]));
+        return { [task]: await this.ask(task, began) };
+      } catch {
+        if (!await this.triesAgain()) return false;
+      }
+    }
+  }
+
+  // Play a clip; resolve to the time at which its first frame is seen.
+  firstFrame(address) {
+    return new Promise((resolve, reject) => {
+      this.playOnce(address).catch(reject);
+      if (this.video.requestVideoFrameCallback) {
+        this.video.requestVideoFrameCallback((now, frame) => resolve(frame.expectedDisplayTime));
+      } else {
+        this.video.addEventListener("playing", () => resolve(performance.now()), { once: true });
+      }
+    });
+  }
+
+  // Ask one task; the form's Continue button or the time limit ends it, in a speeded study the
+  // first choice. Times count from ``began``.
+  ask(task, began = performance.now()) {
     const kind = TASKS[task];
     this.form.className = "task " + task;
     this.form.innerHTML = `<h1 id="asked">${this.asked.ask[task]}</h1>` + kind.html(this.asked)
@@ -147,15 +185,22 @@ class ClipTrial {
          <button class="go">${STUDY.words.continue} <kbd>Enter</kbd></button></p>`;
     const go = this.form.querySelector(".go");
     const enable = () => { go.disabled = !kind.done(this.form); };
-    const began = performance.now();
+    const passed = () => Math.max(Math.round(performance.now() - began), 0);
+    const inputs = { first_input_ms: null, last_input_ms: null };
     enable();
-    this.form.oninput = enable;
+    go.hidden = STUDY.speeded;
+    this.form.oninput = () => {
+      inputs.last_input_ms = passed();
+      inputs.first_input_ms ??= inputs.last_input_ms;
+      enable();
+      if (STUDY.speeded) this.form.requestSubmit();
+    };
     kind.start?.(this.form, enable);
     return new Promise(resolve => {
       const end = timedOut => {
         clearInterval(clock);
         this.form.onsubmit = event => event.preventDefault();
-        resolve({ ...kind.read(this.form), rt_ms: Math.round(performance.now() - began),
+        resolve({ ...kind.read(this.form), rt_ms: passed(), ...inputs,
                   replays: this.begun.replays, timed_out: timedOut });
       };
       const clock = this.clock(STUDY.time_limit_s[task], began, () => end(true));

@@ -14,7 +14,7 @@ import pytest
 
 from mimegen.evaluation.factors import factor_questions, read_factor_wording
 from mimegen.manifest.file import single_rows
-from mimegen.production.trials import EXPERIMENT
+from mimegen.production.trials import COLUMNS, EXPERIMENT
 from mimegen.study.folder import Study
 from running import invoke
 
@@ -40,6 +40,10 @@ def test_the_script_asks_for_the_first_factor_of_the_grid(grid: Path, script: Si
     assert script.factor_of(trials, "inverted") == ("inverted", ["no", "yes"])
     with pytest.raises(SystemExit, match="no column 'speed'"):
         script.factor_of(trials, "speed")
+
+
+def test_the_script_knows_which_columns_are_no_factors(script: SimpleNamespace) -> None:
+    assert {*script.DESCRIBES} == {*COLUMNS} - {"condition"}
 
 
 def test_files_and_trials_spell_values_as_the_command_does(tmp_path: Path) -> None:

@@ -199,6 +199,20 @@ def test_a_record_gives_light_and_dots() -> None:
         1 - large["dots_shown_mean"] / 13, abs=1e-3)
 
 
+def test_the_shown_height_is_that_of_one_figure_as_displayed() -> None:
+    plain = facts_of(figure_height="80px", pixels_per_degree=20.0)
+    assert 60 < plain["shown_height_px"] < plain["figure_height_px"] == 80
+    assert plain["shown_height_deg"] == pytest.approx(plain["shown_height_px"] / 20, abs=1e-3)
+    for same in ("inverted", "masked=30"):
+        assert facts_of(figure_height="80px", manipulations=(same,))[
+            "shown_height_px"] == pytest.approx(plain["shown_height_px"], abs=0.01), same
+    crowd = facts_of(figure_height="80px", manipulations=("crowd=4",))
+    assert crowd["shown_height_px"] / crowd["figure_height_px"] == pytest.approx(
+        plain["shown_height_px"] / 80, rel=1e-3)
+    feet = facts_of(figure_height="80px", manipulations=("only=feet",))
+    assert feet["shown_height_px"] < 10
+
+
 def test_a_record_gives_the_view() -> None:
     facts = facts_of(angle=90.0, azimuth_deg=10.0, elevation_deg=5.0)
     assert facts.items() >= {"projection": "orthographic", "azimuth_deg": 100.0, "anchor": "world",

@@ -107,10 +107,17 @@ def _cell(values: dict[str, Any]) -> Combination:
                        ":".join(manipulations) or UPRIGHT)
 
 
+def _is_no(value: Any) -> bool:
+    """Return whether a value leaves a manipulation out: no, or 0, whatever parameters follow it."""
+    if isinstance(value, str):
+        value = value_of(value.partition("/")[0] or "yes")
+    return value in _NO
+
+
 def _words(name: str, value: Any) -> list[str]:
     """Return the words of a condition for one factor's value."""
     if name in MANIPULATIONS:
-        if value in _NO:
+        if _is_no(value):
             return []
         value, *parameters = ("yes" if value is True else str(value)).split("/")
         return ["/".join([name if value == "yes" else f"{name}={value}", *parameters])]

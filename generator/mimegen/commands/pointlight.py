@@ -36,6 +36,7 @@ from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import DotScene, make_stimulus
+from mimegen.production.differing_levels import duration_warnings, presence_warnings
 from mimegen.production.displays import (
     FORMATS,
     WRITERS,
@@ -43,7 +44,12 @@ from mimegen.production.displays import (
     write_display,
 )
 from mimegen.production.trials import write_trials
-from mimegen.production.unequal_displays import height_warning, length_warning, view_warning
+from mimegen.production.unequal_displays import (
+    height_warning,
+    length_warning,
+    shown_height_warning,
+    view_warning,
+)
 from mimegen.readers import ReadOptions
 from mimegen.request.render_request import GAIT
 
@@ -240,8 +246,8 @@ def _formats(text: str, out: Path) -> Collection[str]:
 def _list_trials(out: Path, names: Collection[str] | None, sides_chosen: bool) -> None:
     """Write the trial list of a folder; a grid's list contains only its own displays.
 
-    Warnings tell if its displays differ in the height of figures, in length because of a delay, or
-    unless ``sides_chosen`` in the side shown.
+    Warnings tell if its figures differ in height, or unless ``sides_chosen`` in the side shown, and
+    if a delay changes lengths, or presence of dots or duration can give a factor's value away.
     """
     listed = write_trials(out, names)
     click.echo(f"trials     {listed.path}")
@@ -249,8 +255,11 @@ def _list_trials(out: Path, names: Collection[str] | None, sides_chosen: bool) -
         others = counted(listed.left_out, "other display")
         click.echo(f"mimegen: {others} in {out} left out of {listed.path.name}, which lists this"
                    " grid alone", err=True)
-    for unequal in (height_warning(listed.rows), length_warning(listed.rows),
-                    None if sides_chosen else view_warning(listed.rows)):
+    delayed = length_warning(listed.rows)
+    durations = [delayed] if delayed else duration_warnings(listed.rows)
+    for unequal in (height_warning(listed.rows), shown_height_warning(listed.rows),
+                    None if sides_chosen else view_warning(listed.rows),
+                    *presence_warnings(listed.rows), *durations):
         if unequal:
             warn(unequal)
 
@@ -319,8 +328,8 @@ def _warn_of_doubts(file: Path, trials: Sequence[_Trial]) -> None:
 def _show(row: Row) -> None:
     click.echo(f"{row.sample_id}: {row.frames} frames, {row.dot_count} dots")
     if row.dots_outside_share:
-        click.echo(f"mimegen: {row.dots_outside_share:.1%} of the dots lie outside the"
-                   " picture", err=True)
+        click.echo(f"mimegen: {row.sample_id}: {row.dots_outside_share:.1%} of the dots lie outside"
+                   " the picture", err=True)
 
 
 def _size(size: str | None) -> tuple[int | None, int | None]:

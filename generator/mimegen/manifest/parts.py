@@ -221,6 +221,10 @@ class DisplayFacts(RowPart):
     figure_height_px: Number | None = Field(
         None, description="of a standing performer; in a crowd, of each copy")
     figure_height_deg: Number | None = None
+    shown_height_px: Number | None = Field(
+        None, description="that the dots of the tallest figure cover as displayed, on average over"
+                          " the frames: less than the standing height where knees are bent")
+    shown_height_deg: Number | None = None
     dot_diameter_px: Number | None = None
     dot_diameter_deg: Number | None = None
     dot_diameter_share_of_figure: Number | None = None
@@ -259,9 +263,12 @@ class DisplayFacts(RowPart):
     colors: list[str] | None = None
     background_color: str | None = None
     occlusion: str | None = None
-    dots_outside_share: Number | None = None
-    dots_shown_mean: Number | None = None
-    dots_shown_least: int | None = None
+    dots_outside_share: Number | None = Field(
+        None, description="of the performers' dots, over all frames: wholly outside the picture")
+    dots_shown_mean: Number | None = Field(
+        None, description="dots seen in a frame, those of masks included, on average")
+    dots_shown_least: int | None = Field(
+        None, description="dots seen in the frame that shows the fewest")
     masks: list[Json] | None = Field(
         None, description="each with its parameters, area in pixels and degrees, dots and density")
     condition: str | None = Field(

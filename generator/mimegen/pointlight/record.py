@@ -12,7 +12,13 @@ from mimegen.pointlight.discs import to_srgb
 from mimegen.pointlight.dots import MASK
 from mimegen.pointlight.landmarks import DotSet
 from mimegen.pointlight.scenes import chosen_set
-from mimegen.pointlight.stimulus import FOOT_CONTACTS, Stimulus, share_outside, used_dots
+from mimegen.pointlight.stimulus import (
+    FOOT_CONTACTS,
+    Stimulus,
+    share_outside,
+    shown_height,
+    used_dots,
+)
 
 # Manipulations that turn a picture into its mirror image.
 FLIPS = ("mirrored", "inverted")
@@ -114,6 +120,7 @@ def _source_frames(moments: FloatArray, fps: float) -> list[float]:
 def _size_facts(stimulus: Stimulus) -> dict[str, Any]:
     display = stimulus.display
     figure = stimulus.scene.stature * stimulus.scale
+    shown = shown_height(stimulus)
     degree = display.degree_pixels
     diameter = stimulus.dot_diameter
     measured = display.pixels_per_degree is None
@@ -125,6 +132,7 @@ def _size_facts(stimulus: Stimulus) -> dict[str, Any]:
         "height_deg": round(display.height / degree, 4),
         "figure_height_m": round(stimulus.scene.stature, 4),
         "figure_height_px": round(figure, 3), "figure_height_deg": round(figure / degree, 4),
+        "shown_height_px": round(shown, 3), "shown_height_deg": round(shown / degree, 4),
         "dot_diameter_px": round(diameter, 4), "dot_diameter_deg": round(diameter / degree, 5),
         "dot_diameter_share_of_figure": round(diameter / figure, 5),
         "dot_shape": "disc",

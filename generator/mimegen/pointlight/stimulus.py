@@ -27,6 +27,7 @@ from mimegen.pointlight.spec import Display, linear_color
 from mimegen.pointlight.times import ShownTimes, sampled_dots, sampled_people
 from mimegen.pointlight.turn import Turn
 from mimegen.pointlight.view import View, camera_view, framed_view
+from mimegen.pointlight.walker_manipulations import Crowd
 from mimegen.shots.camera import Camera
 
 # The scene's fact that holds when feet stand (``manifest/footfalls.py``); rows hold events instead.
@@ -361,6 +362,32 @@ def share_outside(stimulus: Stimulus) -> float:
     own = stimulus.dots.own
     shown = stimulus.dots.visible[:, own] & (stimulus.dots.strengths[:, own] > 0)
     return 1 - float(used_dots(stimulus)[:, own].sum() / max(int(shown.sum()), 1))
+
+
+def shown_height(stimulus: Stimulus) -> float:
+    """Return the height in pixels that the dots of the tallest figure cover, averaged over frames.
+
+    Unlike the standing height, it depends on posture, manipulations and the dots shown. Dots
+    outside the picture count; lost markers do not.
+    """
+    heights = stimulus.dots.positions[..., 1]
+    extents = [np.fmax.reduce(own, axis=1) - np.fmin.reduce(own, axis=1)
+               for own in (heights[:, figure] for figure in _figures(stimulus))]
+    tallest = np.fmax.reduce(np.array(extents).reshape(-1, stimulus.dots.frames))
+    known = tallest[np.isfinite(tallest)]
+    return float(known.mean()) if len(known) else 0.0
+
+
+def _figures(stimulus: Stimulus) -> list[list[int]]:
+    """Return the indices of the dots of each performer, and of each copy in a crowd."""
+    dots = stimulus.dots
+    crowded = any(isinstance(step, Crowd) for step in stimulus.manipulations)
+    figures: dict[tuple[int, str], list[int]] = {}
+    for dot in map(int, dots.own):
+        # The copies of a crowd begin the names of their dots with their number.
+        copy = dots.names[dot].partition(":")[0] if crowded else ""
+        figures.setdefault((int(dots.performers[dot]), copy), []).append(dot)
+    return [*figures.values()]
 
 
 def used_dots(stimulus: Stimulus) -> NDArray[np.bool_]:

@@ -22,7 +22,9 @@ FIXATION_S = 0.5  # seconds that the cross is shown before each display
 # Columns of trials.csv that describe a display; all others are factors.
 DESCRIBES = ("file", "action", "take", "seed", "azimuth_deg", "view_azimuth_deg",
              "figure_height_px", "dots_seed", "duration_s", "fps", "frames", "labels",
-             "display_style", "background_color")
+             "display_style", "background_color", "shown_height_px", "shown_height_deg",
+             "dot_count", "dot_diameter_px", "dot_diameter_deg", "dots_shown_least",
+             "dots_shown_mean", "dots_outside_share", "manipulations")
 # Values are chosen with the keys 1 to 9.
 MAX_VALUES = 9
 ANSWERS = ("trial", "file", "factor", "shown", "answer", "right", "seconds")

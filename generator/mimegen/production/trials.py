@@ -19,7 +19,9 @@ EXPERIMENT = "experiment.py"
 SCRIPT = "mimegen.production.psychopy_experiment"
 COLUMNS = ("file", "action", "take", "seed", "condition", "azimuth_deg", "view_azimuth_deg",
            "figure_height_px", "dots_seed", "duration_s", "fps", "frames", "labels",
-           "display_style", "background_color")
+           "display_style", "background_color", "shown_height_px", "shown_height_deg",
+           "dot_count", "dot_diameter_px", "dot_diameter_deg", "dots_shown_least",
+           "dots_shown_mean", "dots_outside_share", "manipulations")
 
 AZIMUTH = "azimuth"
 
@@ -75,9 +77,15 @@ def requested(row: Row) -> dict[str, Any]:
 
 
 def _line(row: Row) -> tuple[object, ...]:
-    return (row.file_name, row.action, row.take, row.seed, row.condition, row.azimuth_deg,
-            row.view_azimuth_deg, row.figure_height_px, row.dots_seed, row.duration_s, row.fps,
-            row.frames, "|".join(row.labels), row.display_style, row.background_color)
+    joined = {"file": row.file_name, "labels": "|".join(row.labels),
+              "manipulations": manipulations_of(row)}
+    return tuple(joined[name] if name in joined else getattr(row, name) for name in COLUMNS)
+
+
+def manipulations_of(row: Row) -> str:
+    """Return all manipulations of a display as in a condition, also those given for every display.
+    """
+    return ":".join((row.render_config or {}).get("manipulations", ()))
 
 
 def _value(row: Row, factor: str) -> object:

@@ -1,4 +1,4 @@
-"""Find out whether the displays of a set differ in size or view where nobody asked for it."""
+"""Find out whether displays of a set differ in size, view, presence or length, unasked."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,6 +8,8 @@ from mimegen.manifest.row import Row
 from mimegen.production.trials import AZIMUTH, requested
 
 MAX_HEIGHT_RATIO = 1.1
+# Settings that change the height of the dots without a change of posture.
+SHOWN_BY = ("figure_height", "elevation", "dots", "add", "style")
 MAX_VIEW_SPREAD_DEG = 10.0
 HEIGHT = "figure_height"
 DIRECTION = "direction"
@@ -42,6 +44,20 @@ def length_warning(rows: Sequence[Row]) -> str | None:
 
 def _is_delayed(row: Row) -> bool:
     return any(step.get("name") == "delayed" for step in row.manipulations or ())
+
+
+def shown_height_warning(rows: Sequence[Row]) -> str | None:
+    """Return a warning if figures that stand equally high cover different heights; else None."""
+    if height_warning(rows):
+        return None
+    heights = _grouped(rows, SHOWN_BY, lambda row: row.shown_height_px)
+    least, most = max(((min(own), max(own)) for own in heights if min(own) > 0),
+                      key=lambda span: span[1] / span[0], default=(1.0, 1.0))
+    if most <= least * MAX_HEIGHT_RATIO:
+        return None
+    return (f"the dots of figures in these displays cover {least:.0f} to {most:.0f} px of height"
+            " (shown_height_px), because postures differ; to make them alike, show each motion"
+            " with a --figure-height of its own")
 
 
 def view_warning(rows: Sequence[Row]) -> str | None:

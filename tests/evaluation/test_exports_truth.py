@@ -11,6 +11,7 @@ from zipfile import ZipFile
 
 import imageio_ffmpeg
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -105,6 +106,44 @@ def test_displays_among_clips_are_left_out_of_coco(truth, tmp_path):
     manifest.write_text("".join(json.dumps(row) + "\n" for row in dots))
     with pytest.raises(RequestError, match="all clips are point-light displays"):
         export(mixed, "coco", tmp_path / "none")
+
+
+def parts(frame: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Person 1 shows a left head and a torso; person 2 a left hand over the right lower leg."""
+    labels = np.where(mask(frame) == 1, 24, 0) + np.where(mask(frame) == 2, 13, 0)
+    labels[0, :1], labels[25:30, 40:45] = 2, 4
+    return labels.astype(np.uint8)
+
+
+def with_parts(truth: Path, out: Path) -> None:
+    shutil.copytree(truth, out)
+    rows = [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()]
+    for row in rows:
+        folder = out / "passes" / "parts" / row["sample_id"]
+        (folder / "parts").mkdir(parents=True)
+        for frame in range(FRAMES):
+            Image.fromarray(parts(frame)).save(folder / "parts" / f"{frame:06d}.png")
+        row["passes"]["parts"] = row["passes"]["mask"] | {
+            "folder": f"passes/parts/{row['sample_id']}"}
+    (out / "manifest.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.mark.slow
+def test_areas_of_interest_are_the_boxes_of_each_persons_visible_parts(truth, tmp_path):
+    with_parts(truth, tmp_path / "clips")
+    export(tmp_path / "clips", "aoi", tmp_path / "out")
+    table = pd.read_csv(tmp_path / "out" / "aoi.csv")
+    assert table["sample_id"].nunique() == 3 and set(table["frame"]) == set(range(FRAMES))
+    frame = table[(table["sample_id"] == table["sample_id"][0]) & (table["frame"] == 1)]
+    found = {(row.performer, row.area): (row.left, row.top, row.width, row.height, row.pixels)
+             for row in frame.itertuples()}
+    # The masks: columns 0 and 1 of rows 0 and 1, and from column 31, row 20 on.
+    assert found == {
+        (1, "body"): (0, 0, 2, 2, 4), (1, "head"): (0, 0, 2, 2, 3), (1, "torso"): (0, 0, 1, 1, 1),
+        (2, "body"): (31, 20, 33, 16, 33 * 16), (2, "left_hand"): (40, 25, 5, 5, 25),
+        (2, "right_leg"): (31, 20, 33, 16, 33 * 16 - 25)}
+    with pytest.raises(RequestError, match="has no body parts and masks; render again"):
+        export(truth, "aoi", tmp_path / "none")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.base.media import DEMUXERS, ffmpeg_input, path_within
-from mimegen.evaluation.exports.exporting import WRITERS
+from mimegen.evaluation.exports.exporting import OF_TRUTH, WRITERS
 from running import command, invoke
 from study_rows import asked_questions
 
@@ -82,7 +82,7 @@ def test_no_text_of_a_question_leads_out_of_a_report(made, tmp_path, value):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", [one for one in WRITERS if one != "coco"])
+@pytest.mark.parametrize("target", [one for one in WRITERS if one not in OF_TRUTH])
 def test_no_text_of_a_question_leads_out_of_an_export(made, tmp_path, target):
     for field in ("format", "clip", "split"):
         for number, value in enumerate(PATHS):

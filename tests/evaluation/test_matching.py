@@ -11,7 +11,7 @@ from exports_clips import as_rendered, small_clips
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.audit import audit, read_items
 from mimegen.evaluation.controls import NAMES, ControlRequest, control_questions
-from mimegen.evaluation.exports.exporting import WRITERS, export
+from mimegen.evaluation.exports.exporting import OF_TRUTH, WRITERS, export
 from mimegen.evaluation.matching import (
     MATCHES,
     MatchRequest,
@@ -185,7 +185,7 @@ def test_exports_hold_every_clip_or_say_in_one_line_that_they_cannot(
         questions: Path, tmp_path: Path, target: str) -> None:
     for kind in ("frames", "video"):
         file, out = questions / f"questions-{kind}.jsonl", tmp_path / kind
-        if target == "coco" or (target, kind) == ("vlmevalkit", "video"):
+        if target in OF_TRUTH or (target, kind) == ("vlmevalkit", "video"):
             with pytest.raises(RequestError) as refused:
                 export(file, target, out)
             assert "\n" not in str(refused.value)

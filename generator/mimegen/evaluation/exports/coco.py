@@ -39,7 +39,7 @@ def without_displays(source: Source) -> Source:
     shown = {name: row for name, row in source.clips.items() if row.display_style is None}
     if not shown:
         raise RequestError(f"{source.file}: all clips are point-light displays, which have no"
-                           " keypoints")
+                           " ground truth")
     return replace(source, clips=shown)
 
 
@@ -61,7 +61,7 @@ def _of_clip(source: Source, name: str, row: Row, file: str, pictures: dict[int,
     try:
         content: Content = json.loads(path_within(folder, file).read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
-        raise _unreadable(folder / file, problem) from problem
+        raise unreadable(folder / file, problem) from problem
     for image in content["images"]:
         image["file_name"] = pictures[image["frame"]]
         image["clip"] = name
@@ -72,7 +72,8 @@ def _of_clip(source: Source, name: str, row: Row, file: str, pictures: dict[int,
     return content
 
 
-def _unreadable(file: Path, problem: Exception) -> RequestError:
+def unreadable(file: Path, problem: Exception) -> RequestError:
+    """Return the error for a file of ground truth that cannot be read."""
     return RequestError(f"{file}: cannot be read ({problem}); mimegen verify --repair makes it"
                         " again")
 
@@ -84,7 +85,7 @@ def _segmentation(masks: Path, frame: int, person: int) -> Content:
         with Image.open(file) as picture:
             mask = np.asarray(picture) == person
     except OSError as problem:
-        raise _unreadable(file, problem) from problem
+        raise unreadable(file, problem) from problem
     return {"segmentation": {"counts": run_lengths(mask), "size": [*mask.shape]},
             "area": int(mask.sum())}
 

@@ -8,6 +8,7 @@ import mimegen
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, publishing
 from mimegen.evaluation.exports import (
+    aoi,
     bids,
     coco,
     croissant,
@@ -27,8 +28,11 @@ from mimegen.evaluation.question import questions_in
 WRITERS: Mapping[str, Callable[[Source, Path], None]] = {
     "huggingface": huggingface.write, "croissant": croissant.write, "lmms-eval": lmms_eval.write,
     "vlmevalkit": vlmevalkit.write, "inspect": inspect_ai.write, "jsonl": jsonl.write,
-    "coco": coco.write, "webdataset": webdataset.write, "bids": bids.write}
+    "coco": coco.write, "webdataset": webdataset.write, "bids": bids.write,
+    "aoi": aoi.write}
 OF_QUESTIONS = ("lmms-eval", "vlmevalkit", "inspect", "jsonl")
+# Targets that hold ground truth, which point-light displays do not have.
+OF_TRUTH = ("coco", "aoi")
 # Programs that score answers themselves, by letters and texts.
 SCORERS = ("lmms-eval", "vlmevalkit", "inspect")
 
@@ -45,7 +49,7 @@ def export(path: Path, target: str, out: Path, clips: Path | None = None) -> Sou
     if target in SCORERS and any(one.tolerance is not None for one in source.questions):
         raise RequestError(f"{source.file}: numbers are right within a tolerance, which {target}"
                            " does not know; export jsonl, and score answers with mimegen evaluate")
-    if target == "coco":
+    if target in OF_TRUTH:
         source = coco.without_displays(source)
     with publishing(out) as part:
         part.mkdir(parents=True)

@@ -22,6 +22,7 @@ from mimegen.compositing.decode import read_clip, read_pictures
 from mimegen.evaluation.exports.coco import run_lengths
 from mimegen.evaluation.exports.exporting import export
 from mimegen.evaluation.sampling import write_frames
+from mimegen.groundtruth.parts import PARTS
 from mimegen.manifest.file import add_rows, typed_row
 
 PERSONS = 2
@@ -121,6 +122,8 @@ def with_parts(truth: Path, out: Path) -> None:
     for row in rows:
         folder = out / "passes" / "parts" / row["sample_id"]
         (folder / "parts").mkdir(parents=True)
+        (folder / "pass.json").write_text(json.dumps(
+            {"parts": {name: number for number, name in enumerate(PARTS, 1)}}))
         for frame in range(FRAMES):
             Image.fromarray(parts(frame)).save(folder / "parts" / f"{frame:06d}.png")
         row["passes"]["parts"] = row["passes"]["mask"] | {
@@ -142,6 +145,10 @@ def test_areas_of_interest_are_the_boxes_of_each_persons_visible_parts(truth, tm
         (1, "body"): (0, 0, 2, 2, 4), (1, "head"): (0, 0, 2, 2, 3), (1, "torso"): (0, 0, 1, 1, 1),
         (2, "body"): (31, 20, 33, 16, 33 * 16), (2, "left_hand"): (40, 25, 5, 5, 25),
         (2, "right_leg"): (31, 20, 33, 16, 33 * 16 - 25)}
+    for gone in (tmp_path / "clips" / "passes" / "parts").rglob("pass.json"):
+        gone.write_text('{"parts": 3}')
+    with pytest.raises(RequestError, match="cannot be read"):
+        export(tmp_path / "clips", "aoi", tmp_path / "none")
     with pytest.raises(RequestError, match="has no body parts and masks; render again"):
         export(truth, "aoi", tmp_path / "none")
 

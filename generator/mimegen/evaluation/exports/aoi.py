@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +16,16 @@ from mimegen.base.files import publish
 from mimegen.base.media import path_within
 from mimegen.evaluation.exports.coco import pass_folder, unreadable
 from mimegen.evaluation.exports.source import Source
-from mimegen.groundtruth.parts import PARTS
 from mimegen.manifest.row import Row
 
 COLUMNS = ("sample_id", "file_name", "frame", "time_s", "performer", "area", "left", "top",
            "width", "height", "pixels")
 PERFORMERS = (1, 2)
-_SIDES = ("left", "right")
-
-
-def _areas() -> dict[str, tuple[int, ...]]:
-    """Return the numbers of DensePose's parts by area of interest."""
-    def numbers(side: str, word: str) -> tuple[int, ...]:
-        return tuple(number for number, name in enumerate(PARTS, 1)
-                     if name.startswith(side) and word in name)
-
-    limbs = {f"{side}_{word}": numbers(side, word)
-             for word in ("arm", "hand", "leg", "foot") for side in _SIDES}
-    return {"body": tuple(range(1, len(PARTS) + 1)), "head": numbers("", "head"),
-            "torso": numbers("", "torso"), **limbs}
-
-
-AREAS = _areas()
+SIDES = ("left", "right")
+# Words in the names of parts, by area; of limbs on each side.
+WHOLE = {"head": "head", "torso": "torso"}
+LIMBS = ("arm", "hand", "leg", "foot")
+Areas = Mapping[str, Sequence[int]]
 
 
 def write(source: Source, folder: Path) -> None:
@@ -54,24 +43,43 @@ def _of_clip(source: Source, row: Row) -> Iterator[tuple[Any, ...]]:
     if parts is None or masks is None:
         raise RequestError(f"{row.sample_id}: has no body parts and masks; render again with"
                            " --passes parts,mask (no picture is rendered twice)")
+    areas = areas_of(_part_numbers(parts / "pass.json"))
     for frame in range(row.frames):
         labels = _picture(parts, f"parts/{frame:06d}.png")
         people = _picture(masks, f"{frame:06d}.png")
         for performer in PERFORMERS:
             own = np.where(people == performer, labels, 0)
-            for area, box in boxes(own).items():
+            for area, box in boxes(own, areas).items():
                 yield (row.sample_id, row.file_name, frame, round(frame / row.fps, 4), performer,
                        area, *box)
 
 
-def boxes(labels: NDArray[np.uint8]) -> dict[str, tuple[int, int, int, int, int]]:
+def areas_of(parts: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Return the numbers of the parts that each area has, from the numbers of parts by name."""
+    def numbers(side: str, word: str) -> tuple[int, ...]:
+        return tuple(number for name, number in parts.items()
+                     if name.startswith(side) and word in name)
+
+    return {"body": tuple(parts.values()),
+            **{area: numbers("", word) for area, word in WHOLE.items()},
+            **{f"{side}_{limb}": numbers(side, limb) for limb in LIMBS for side in SIDES}}
+
+
+def _part_numbers(file: Path) -> dict[str, int]:
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8"))["parts"])
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise unreadable(file, problem) from problem
+
+
+def boxes(labels: NDArray[np.uint8], areas: Areas) -> dict[str, tuple[int, int, int, int, int]]:
     """Return left, top, width, height and number of pixels of each area that is seen.
 
-    ``labels`` (H, W) are the numbers of DensePose's parts, 0 where there is none.
+    ``labels`` (H, W) are the numbers of parts, 0 where there is none.
     """
     found = {}
-    for area, numbers in AREAS.items():
-        there = np.isin(labels, numbers)
+    for area, numbers in areas.items():
+        there = np.isin(labels, tuple(numbers))
         down, across = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
         if len(down):
             found[area] = (int(across[0]), int(down[0]), int(across[-1] - across[0] + 1),

@@ -19,7 +19,7 @@ from scipy.stats import norm
 from made_row import CLIP
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
-from mimegen.commands.evaluate import _show
+from mimegen.commands.evaluate import _show, chance_text
 from mimegen.evaluation import scoring
 from mimegen.evaluation.answers import Answer, read_answers
 from mimegen.evaluation.contrasts import READ_AS, contrasts, read_as, too_few
@@ -560,6 +560,49 @@ def test_takes_of_two_actions_with_one_name_are_two_performances(field):
     assert found["contrasts"][0]["pairs"] == 2
     assert (found["whole"]["right"], found["whole"]["answered"]) == (1, 2)
     assert found["whole"]["chance"] == pytest.approx(1 / 2 ** 2)
+
+
+def asked_of_grid(genders: int, happy: int) -> list[Question]:
+    """Return a question about the gender of each of so many trials of one walker."""
+    values = [str(value) for value in range(-genders // 2 + 1, genders // 2 + 1)]
+    return [Question(question_id=f"{gender} {mood}", sample_id=f"{gender} {mood}", action="walk",
+                     variant=f"gender={gender}, happy={mood}", format="factor", prompt="?",
+                     options=values, answer=gender, labels=[gender], asks="gender",
+                     performance="walk/0") for gender in values for mood in range(happy)]
+
+
+def test_trials_of_a_grid_have_a_table_for_each_factor_and_no_consistency(capsys, tmp_path):
+    asked_of = asked_of_grid(4, 3)
+    scored = score([told(one, "happy=2" in str(one.variant) or "gender=-1" in str(one.variant))
+                    for one in asked_of], "wordllama")
+    content = {**report(scored, asked_of), "people": None}
+    [found] = content["models"]
+    assert "whole" not in found, "each cell of a grid is a stimulus of its own"
+    assert {factor: {value: (one["right"], one["answered"]) for value, one in values.items()}
+            for factor, values in found["factors"].items()} == {
+        "gender": {"-1": (3, 3), "0": (1, 3), "1": (1, 3), "2": (1, 3)},
+        "happy": {"0": (1, 4), "1": (1, 4), "2": (4, 4)}}
+    assert [*found["factors"]["gender"]] == ["-1", "0", "1", "2"]
+    _show(content)
+    shown = capsys.readouterr().out
+    assert "right in all variants" not in shown
+    assert re.search(r"^gender +right", shown, re.M) and re.search(r"^2 +4 +4 +100.0%", shown, re.M)
+    page = write_page({**content, "similarity": "wordllama"}, [], tmp_path).read_text()
+    assert "<h3>By gender</h3>" in page and "<h3>By happy</h3>" in page
+    assert "Right in all variants" not in page
+
+
+def test_many_cells_of_a_grid_are_one_condition_and_stay_apart_by_factor():
+    asked_of = asked_of_grid(4, 6)
+    [found] = report(score([told(one, True) for one in asked_of], "wordllama"), asked_of)["models"]
+    assert [*found["variants"]] == ["all cells of the grid"]
+    assert [one["answered"] for one in found["factors"]["happy"].values()] == [4] * 6
+
+
+@pytest.mark.parametrize(("chance", "text"), [
+    (1 / 2 ** 12, "below 0.1%"), (0.0005, "0.1%"), (0.25, "25.0%"), (0.0, "0.0%")])
+def test_a_tiny_chance_is_never_printed_as_none(chance, text):
+    assert chance_text(chance) == text
 
 
 def test_conditions_of_displays_are_told_apart_and_compared_with_the_upright_one():

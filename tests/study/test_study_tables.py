@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from mimegen.evaluation.conditions import factors
 from mimegen.evaluation.question import Question, read_questions
 from mimegen.study.database import Database
 from mimegen.study.export import answer_lines, stored_people
@@ -18,7 +19,6 @@ from mimegen.study.making import StudyRequest, make_study
 from mimegen.study.public import session_order
 from mimegen.study.responses import Ids, Screen
 from mimegen.study.settings import read_settings
-from mimegen.study.trial_rows import factors
 from running import invoked
 from study_rows import asked_questions
 

@@ -30,6 +30,7 @@ from mimegen.evaluation.question import Question, well_formed
 from mimegen.evaluation.question_sets import QuestionSets, holds_questions
 from mimegen.evaluation.raters import people_report, read_people, read_scores
 from mimegen.evaluation.scoring import OTHER_SCRIPT, PARSES, ScoredAnswer, score
+from mimegen.evaluation.statistics import LEAST_SHOWN
 from mimegen.evaluation.tables import report
 
 _FILE = click.Path(path_type=Path)
@@ -210,9 +211,9 @@ def _show_kind(console: Console, one: dict[str, Any]) -> None:
         console.print(note, markup=False)
     if len(one["actions"]) == 1:
         console.print(f"({ONE_ACTION})", markup=False)
-    for heading, part in PARTS.items():
-        if part in one:
-            console.print(_shares(heading, one[part], one))
+    parts = {heading: one[part] for heading, part in PARTS.items() if part in one}
+    for heading, part in (parts | one.get("factors", {})).items():
+        console.print(_shares(heading, part, one))
     if one["contrasts"]:
         console.print(_differences("comparison", [(read_as(row["contrast"]), row)
                                                   for row in one["contrasts"]]))
@@ -255,6 +256,11 @@ def _show_people(console: Console, people: dict[str, Any] | None) -> None:
                           f" alpha {_alpha(found['alpha'])}", markup=False)
 
 
+def chance_text(chance: float) -> str:
+    """Return a chance in per cent; one that would be rounded to 0 is given as an upper limit."""
+    return "below 0.1%" if 0 < chance < LEAST_SHOWN else f"{chance:.1%}"
+
+
 def _needs(rows: list[dict[str, Any]]) -> Table:
     """Return the table of accuracy where one frame can tell the answer, and where it cannot."""
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -267,7 +273,7 @@ def _needs(rows: list[dict[str, Any]]) -> Table:
         table.add_row(row["model"], row["format"], row["prompting"], row["needs"],
                       str(row["right"]), str(row["answered"]), f"{row['accuracy']:.1%}",
                       _span(row["by_action"]),
-                      "none" if row["chance"] is None else f"{row['chance']:.1%}",
+                      "none" if row["chance"] is None else chance_text(row["chance"]),
                       str(pairs["right"]), str(pairs["answered"]))
     return table
 
@@ -278,7 +284,7 @@ def _show_groups(console: Console, one: dict[str, Any]) -> None:
                         ("whole", "right in all variants")):
         if name in one:
             found = one[name]
-            chance = f", by guessing {found['chance']:.1%}" if found.get("chance") else ""
+            chance = f", by guessing {chance_text(found['chance'])}" if found.get("chance") else ""
             console.print(f"{words}: {found['right']} of {found['answered']},"
                           f" {found['accuracy']:.1%} (95 %: {_span(found['by_action'])}){chance}",
                           markup=False)
@@ -293,7 +299,7 @@ def _shares(heading: str, parts: dict[str, Any], one: dict[str, Any]) -> Table:
     for name, share in [*parts.items(), ("all", one)]:
         table.add_row(name, str(share["right"]), str(share["answered"]), f"{share['accuracy']:.1%}",
                       _span(share["by_action"]), _span(share["wilson"]), f"{share['unparsed']:.1%}",
-                      "none" if share["chance"] is None else f"{share['chance']:.1%}")
+                      "none" if share["chance"] is None else chance_text(share["chance"]))
     return table
 
 

@@ -1,11 +1,18 @@
 """The condition of a question: its variant, or its background where each clip is of its own."""
 
+import re
 from collections.abc import Callable, Sequence
 
 from mimegen.evaluation.question import Question
 
+# The format of questions about a factor of a grid, and the condition of all its cells if they are
+# many: tables by factor have them apart.
+FACTOR = "factor"
+ALL_CELLS = "all cells of the grid"
 # MIME has ten variants. More are tabulated separately only if each has several clips.
 MOST_ALONE = 12
+# One factor of a grid, and its value, in a variant such as "direction=-90, inverted=no".
+_CELL = re.compile(r"(?:^|, )([a-z_]+)=([^,]*)")
 
 
 def condition_key(questions: Sequence[Question]) -> Callable[[Question], str]:
@@ -16,5 +23,11 @@ def condition_key(questions: Sequence[Question]) -> Callable[[Question], str]:
     # pairs.
     if all(one.pair for one in questions) \
             or (len(variants) > MOST_ALONE and 2 * len(variants) > len(asked)):
-        return lambda one: f"{one.background_config or 'no'} background"
+        return lambda one: ALL_CELLS if one.format == FACTOR else (
+            f"{one.background_config or 'no'} background")
     return lambda one: str(one.variant)
+
+
+def factors(question: Question) -> list[tuple[str, str]]:
+    """Return the factors of a grid's display and their values."""
+    return _CELL.findall(question.variant or "")

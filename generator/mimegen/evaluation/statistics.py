@@ -19,6 +19,8 @@ ALIKE = 1e-9
 # With fewer wrong (or right) answers, bootstrap intervals cover less than their level
 # (docs/explanation/statistics.md).
 FEW_RARE = 5
+# A smaller share would be printed as 0.0 %.
+LEAST_SHOWN = 0.0005
 
 
 @dataclass(frozen=True)

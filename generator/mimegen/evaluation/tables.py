@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 from scipy import stats
 
 from mimegen.base.seeds import generator
+from mimegen.base.spelling import value_order
 from mimegen.evaluation.answers import PEOPLE
-from mimegen.evaluation.conditions import condition_key
+from mimegen.evaluation.conditions import FACTOR, condition_key, factors
 from mimegen.evaluation.contrasts import contrasts
 from mimegen.evaluation.controls import FRAME
 from mimegen.evaluation.differences import LEAST_ACTIONS
@@ -77,15 +79,42 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
     if any(one.question.category for one in scored):
         found["categories"] = parted(scored, lambda one: str(one.question.category), *kind)
         found["aspects"] = parted(scored, lambda one: str(one.question.aspect), *kind)
+    if format_ == FACTOR:
+        found["factors"] = _by_factor(kind, scored)
     if asks == "validity":
         found["validity"] = validity(scored)
     if pairs := paired(scored, *kind):
         found["pairs"] = pairs
-    elif all(one.question.control != FRAME for one in scored) and (
+    elif format_ != FACTOR and all(one.question.control != FRAME for one in scored) and (
             whole := whole_groups(scored, *kind)):
-        # Single frames of a clip are not variants of it.
+        # Single frames of a clip are not variants of it, and the cells of a grid are no variants of
+        # one performance: each is a stimulus of its own, with an answer of its own.
         found["whole"] = whole
     return found
+
+
+def _by_factor(kind: tuple[str, str, str, str], scored: Sequence[ScoredAnswer]
+               ) -> dict[str, dict[str, Table]]:
+    """Return for each factor that varies the table of its values, over all other factors."""
+    found = {}
+    for factor in dict.fromkeys(name for one in scored for name, _ in factors(one.question)):
+        own = [one for one in scored if factor in dict(factors(one.question))]
+        values = parted(own, partial(_value, factor), *kind, factor)
+        if len(values) > 1:
+            found[factor] = {value: values[value] for value in sorted(values, key=_as_number)}
+    return found
+
+
+def _value(factor: str, one: ScoredAnswer) -> str:
+    return dict(factors(one.question))[factor]
+
+
+def _as_number(text: str) -> tuple[bool, float, str]:
+    """Return a sort key for values of factors: numbers in ascending order before words."""
+    try:
+        return value_order(float(text))
+    except ValueError:
+        return value_order(text)
 
 
 def _by_variant(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],

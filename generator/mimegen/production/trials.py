@@ -85,7 +85,8 @@ def _line(row: Row) -> tuple[object, ...]:
 def manipulations_of(row: Row) -> str:
     """Return all manipulations of a display as in a condition, also those given for every display.
     """
-    return ":".join((row.render_config or {}).get("manipulations", ()))
+    words: Any = (row.render_config or {}).get("manipulations", ())
+    return ":".join(words)
 
 
 def _value(row: Row, factor: str) -> object:

@@ -1,11 +1,11 @@
 """A row for each answer of a study, with everything about its question and its person."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mimegen.evaluation.answers import SIMULATED, Answer
+from mimegen.evaluation.conditions import factors
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import score
 from mimegen.study.conditions import study_conditions
@@ -24,7 +24,6 @@ COLUMNS = (
     "broken", *SHOWN_SIZE, "excluded")
 FACTOR, RATING = "factor_", "rating_"
 # A factor and its value in the variant of a display: ``name=value``.
-_CELL = re.compile(r"(?:^|, )([a-z_]+)=([^,]*)")
 # Reasons why a row does not count, in the order in which they are given.
 NO_CLIP, FAST, SLOW = "broken", "fast", "slow"
 UNFINISHED, INATTENTIVE = "unfinished", "failed_check"
@@ -101,11 +100,6 @@ def _row(question: Question, line: Mapping[str, Any], condition: str, right: boo
         "timed_out": line["timed_out"], "broken": line["broken"]}
     row |= {f"{RATING}{name}": value for name, value in (line.get("ratings") or {}).items()}
     return row | {f"{FACTOR}{name}": value for name, value in factors(question)}
-
-
-def factors(question: Question) -> list[tuple[str, str]]:
-    """Return the factors of a grid's display and their values."""
-    return _CELL.findall(question.variant or "")
 
 
 def _answer(question: Question, line: Mapping[str, Any]) -> str | None:

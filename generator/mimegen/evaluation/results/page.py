@@ -17,7 +17,7 @@ from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
 from mimegen.evaluation.scoring import OTHER_SCRIPT, THRESHOLDS
-from mimegen.evaluation.statistics import FEW_RARE
+from mimegen.evaluation.statistics import FEW_RARE, LEAST_SHOWN
 
 Table = dict[str, Any]
 METHOD = (
@@ -149,6 +149,7 @@ def _kind(title: str, name: str, kinds: Sequence[Table]) -> PageSection:
         names = sorted({one for kind in kinds for one in kind.get("categories", {})})
         plots[f"{name}-categories"] = shares_plot(kinds, "categories", names)
         parts.append(figure("Accuracy by category", plots[f"{name}-categories"]))
+    parts += _by_factor(kinds)
     if any("validity" in kind for kind in kinds):
         parts.append(_validity(kinds))
     parts.append(_read_by(kinds))
@@ -189,6 +190,17 @@ def _reliance(content: Table) -> PageSection:
 def _parts(head: str, part: str, kinds: Sequence[Table]) -> str:
     names = sorted({one for kind in kinds for one in kind.get(part, {})})
     return _shares(head, part, names, kinds)
+
+
+def _by_factor(kinds: Sequence[Table]) -> list[str]:
+    """Return the tables of the factors of a grid, each over all values of the others."""
+    parts = []
+    for factor in dict.fromkeys(name for kind in kinds for name in kind.get("factors", {})):
+        own = [kind | {"values": kind.get("factors", {}).get(factor, {})} for kind in kinds]
+        names = list(dict.fromkeys(value for kind in own for value in kind["values"]))
+        title = escape(factor.replace("_", " "))
+        parts += [f"<h3>By {title}</h3>", _shares(title, "values", names, own)]
+    return parts
 
 
 def _folded(body: str) -> str:
@@ -237,6 +249,8 @@ def _share(share: Table | None) -> str:
 
 
 def _percent(value: float | None) -> str:
+    if value is not None and 0 < value < LEAST_SHOWN:
+        return "below 0.1 %"
     return "" if value is None else f"{100 * value:.1f} %"
 
 

@@ -25,6 +25,8 @@ NOBODY = "nobody"
 UPRIGHT = "upright"
 # Kind of motion of actions of the face alone.
 FACE = "face"
+# Kinds of motion that mimegen makes; all others are recordings.
+MADE_KINDS = ("score", "gait", "hands", "scene", FACE)
 # More than a day at 100 frames per second; a row that claims more is invalid.
 MAX_FRAMES = 10**7
 
@@ -77,7 +79,8 @@ class StimulusFacts(RowPart):
         None, description="walker, manner and direction of a gait as shown, at the row's tempo and"
                           " mirrored if it is, and the options given (asked). On a character, speed"
                           " and step_length are scaled to its legs by body_scale; cycles of a loop"
-                          " are rounded to frames. Null for other takes")
+                          " are rounded to frames, and its last frame leads into the first"
+                          " (loop). Null for other takes")
     hand_action: dict[str, Any] | None = Field(
         None, description="hand, size, tempo and posture of a hand action, as its seed drew them;"
                           " null for other takes")
@@ -113,6 +116,11 @@ class Row(OutputFacts, DisplayFacts, StageFacts, CharacterFacts, MotionFacts, St
     def shows_nobody(self) -> bool:
         """Whether this is a control clip that shows a place without a performer, so no action."""
         return (self.config_name or "").startswith(f"{NOBODY}+")
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the motion is a recording, or read from another file of motion."""
+        return self.motion_kind not in MADE_KINDS
 
     @property
     def hides_its_action(self) -> bool:

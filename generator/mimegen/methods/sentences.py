@@ -82,7 +82,7 @@ def performances(rows: Rows) -> int:
 
 def is_recorded(row: Row) -> bool:
     """Return whether a clip's motion is a recording, not made by mimegen."""
-    return row.motion_kind not in MADE
+    return row.is_recorded
 
 
 def _amount(rows: Rows) -> str:

@@ -7,6 +7,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import mimegen
 from mimegen.base.files import file_hash, publish
+from mimegen.evaluation.exports.description import SetDescription
 from mimegen.evaluation.exports.items import write_lines
 from mimegen.evaluation.exports.licences import licences
 from mimegen.evaluation.exports.source import Source
@@ -25,10 +26,11 @@ BOOLEANS = ("mirrored", "reversed")
 
 
 def write(source: Source, folder: Path, archive: bool = True,
-          hidden: frozenset[str] = frozenset()) -> None:
+          hidden: frozenset[str] = frozenset(), names_files: bool = True) -> None:
     """Write croissant.json, records.jsonl without ``hidden`` fields, and an archive of the clips.
 
-    Without ``archive``, the description refers to clips that are already in ``clips/``.
+    Without ``archive``, the description refers to clips that are already in ``clips/``. Unless
+    ``names_files``, it gives motion files by hash alone.
     """
     rows = table_rows(source)
     described = {name for row in rows for name, value in row.items()
@@ -41,8 +43,21 @@ def write(source: Source, folder: Path, archive: bool = True,
     if archive:
         files.append(_file(_zip(source, folder), "application/zip"))
     described_files = _description(source, files, kept, {row["file_name"] for row in rows})
+    texts = _texts(SetDescription([*source.clips.values()], names_files))
     publish(folder / "croissant.json",
-            json.dumps(described_files, indent=1, ensure_ascii=False) + "\n")
+            json.dumps(described_files | texts, indent=1, ensure_ascii=False) + "\n")
+
+
+def _texts(description: SetDescription) -> Content:
+    """Return the texts that depend on the clips."""
+    recorded = any(row.is_recorded for row in description.rows)
+    return {
+        "description": description.abstract,
+        "rai:dataCollection": f"{description.people} {description.motion}",
+        "rai:dataCollectionType": ["Synthetic", "Software Collection",
+                                   *(["Secondary Data Analysis"] if recorded else [])],
+        "rai:dataPreprocessingProtocol": [description.making, description.varied],
+        "rai:personalSensitiveInformation": [description.people]}
 
 
 def _zip(source: Source, folder: Path) -> Path:

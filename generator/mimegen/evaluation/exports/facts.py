@@ -15,12 +15,12 @@ class SetFacts:
     clips: int
     seconds: float
     actions: tuple[str, ...]
-    performers: tuple[str, ...]
     backgrounds: tuple[str, ...]
     sides: tuple[str, ...]
     sizes: tuple[str, ...]
+    views: tuple[str, ...]
+    codecs: tuple[str, ...]
     licences: tuple[str, ...]
-    sources: tuple[str, ...]
     versions: tuple[str, ...]
 
     @classmethod
@@ -31,13 +31,17 @@ class SetFacts:
         return cls(
             len(rows), round(sum(row.frames / row.fps for row in rows), 1),
             _distinct(row.action for row in rows),
-            _distinct(name for row in rows for name in (row.avatar, row.partner_avatar)),
             _distinct(row.background_name for row in rows),
-            _distinct(None if row.angle is None else f"{row.angle:g}" for row in rows),
+            _numbers(row.angle for row in rows),
             _distinct(f"{row.width} x {row.height} at {row.fps:g} fps" for row in rows),
+            _numbers(row.view_azimuth_deg for row in rows),
+            _distinct(row.codec for row in rows),
             _distinct(licence for _, licence, _ in counted),
-            _distinct(source for *_, source in counted),
             _distinct(row.mimegen_version for row in rows))
+
+
+def _numbers(numbers: Iterable[float | None]) -> tuple[str, ...]:
+    return tuple(f"{number:g}" for number in sorted({one for one in numbers if one is not None}))
 
 
 def _distinct(texts: Iterable[str | None]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from mimegen.base.files import file_hash, publish, publishing
 from mimegen.base.names import path_name
 from mimegen.evaluation.commitment import write_commitment
 from mimegen.evaluation.exports import croissant
+from mimegen.evaluation.exports.description import SetDescription
 from mimegen.evaluation.exports.facts import SetFacts
 from mimegen.evaluation.exports.items import json_text, write_items, write_lines
 from mimegen.evaluation.exports.licences import UNKNOWN, licence_table
@@ -107,28 +108,32 @@ def _with_names(question: Question, name: Rename, clip_name: Rename) -> Question
 def _write_public(source: Source, publication: Publication, public: Path) -> None:
     """Write clips, questions without answers, descriptions and metadata."""
     facts = SetFacts.of(source.clips.values())
+    description = SetDescription([*source.clips.values()], publication.keys_public)
     write_lines(public / "questions.jsonl", write_items(source, public))
     # Questions that show frames have not laid their clips yet.
     for name in source.clips:
         if not (public / "clips" / name).exists():
             link_clip(source, name, public / "clips")
-    _describe(source, publication, public)
-    texts = _texts(source, publication, facts)
+    _describe(source, publication, description, public)
+    texts = _texts(source, publication, facts, description)
     publish(public / "README.md", filled("publish/README.md", **texts))
     publish(public / "datasheet.md", filled("publish/datasheet.md", **texts))
-    publish(public / "datacite.json", json_text(_datacite(publication, facts)))
-    publish(public / ".zenodo.json", json_text(_zenodo(publication, facts)))
+    publish(public / "datacite.json", json_text(_datacite(publication, facts, description)))
+    publish(public / ".zenodo.json", json_text(_zenodo(publication, description)))
     copy_files(public, "publish/verify.py")
 
 
-def _describe(source: Source, publication: Publication, public: Path) -> None:
+def _describe(source: Source, publication: Publication, description: SetDescription, public: Path
+              ) -> None:
     """Describe the set in Croissant; fields that reveal answers only if the keys are public."""
     hidden = frozenset() if publication.keys_public else REVEALING_FIELDS
-    croissant.write(source, public, archive=False, hidden=hidden)
+    croissant.write(source, public, archive=False, hidden=hidden,
+                    names_files=publication.keys_public)
     described = json.loads((public / "croissant.json").read_text(encoding="utf-8"))
     creators = [{"@type": "sc:Person", "name": name} for name in publication.creators]
     publish(public / "croissant.json", json_text(described | {
-        "name": path_name(publication.title), "description": publication.title,
+        "name": path_name(publication.title), 
+        "description": f"{publication.title}. {description.abstract}",
         "creator": creators, "license": publication.licence}))
 
 
@@ -152,16 +157,20 @@ def _seal(public: Path) -> None:
         f"{file_hash(path)}  {path.relative_to(public).as_posix()}\n" for path in files))
 
 
-def _texts(source: Source, publication: Publication, facts: SetFacts) -> dict[str, object]:
+def _texts(source: Source, publication: Publication, facts: SetFacts,
+           description: SetDescription) -> dict[str, object]:
     """Return the texts that are filled into the README and the datasheet."""
     return {
         "title": publication.title, "clips": facts.clips, "seconds": facts.seconds,
         "actions": ", ".join(facts.actions) if publication.keys_public else "see the answers",
         "action_count": len(facts.actions), "questions": len(source.questions),
-        "performers": ", ".join(facts.performers) or "dots alone",
-        "backgrounds": len(facts.backgrounds),
-        "sides": ", ".join(facts.sides) or "as each row says",
-        "sizes": "; ".join(facts.sizes), "sources": "; ".join(facts.sources),
+        "abstract": description.abstract, "performers": description.performers,
+        "varied": description.varied, "motion": description.motion,
+        "making": description.making, "people": description.people,
+        "backgrounds": len(facts.backgrounds) or "none",
+        "sides": ", ".join(facts.sides) or "not turned", "views": ", ".join(facts.views)
+        or "not stated", "codecs": "; ".join(facts.codecs) or "H.264",
+        "sizes": "; ".join(facts.sizes),
         "version": ", ".join(facts.versions) or mimegen.__version__,
         "licences": licence_table(source.clips.values()),
         "licence_names": ", ".join(facts.licences), "rights": _rights(source, publication),
@@ -181,7 +190,8 @@ def _rights(source: Source, publication: Publication) -> str:
             f" {publication.rights_cleared}.")
 
 
-def _datacite(publication: Publication, facts: SetFacts) -> dict[str, Any]:
+def _datacite(publication: Publication, facts: SetFacts, description: SetDescription
+              ) -> dict[str, Any]:
     """Return metadata after DataCite's schema 4.5; the archive adds identifier and year."""
     return {
         "schemaVersion": "http://datacite.org/schema/kernel-4",
@@ -191,19 +201,14 @@ def _datacite(publication: Publication, facts: SetFacts) -> dict[str, Any]:
         "subjects": [{"subject": word} for word in WORDS],
         "rightsList": [{"rights": publication.licence}],
         "sizes": [f"{facts.clips} clips", f"{facts.seconds} seconds"], "formats": ["video/mp4"],
-        "descriptions": [{"descriptionType": "Abstract", "description": _abstract(facts)}]}
+        "descriptions": [{"descriptionType": "Abstract", "description": description.abstract}]}
 
 
-def _zenodo(publication: Publication, facts: SetFacts) -> dict[str, Any]:
-    return {"title": publication.title, "upload_type": "dataset", "description": _abstract(facts),
+def _zenodo(publication: Publication, description: SetDescription) -> dict[str, Any]:
+    return {"title": publication.title, "upload_type": "dataset",
+            "description": f"{description.abstract} {description.motion}",
             "creators": [{"name": name} for name in publication.creators],
             "license": publication.licence.lower(), "keywords": list(WORDS)}
 
 
 WORDS = ("human action", "video", "stimuli", "vision-language models", "biological motion")
-
-
-def _abstract(facts: SetFacts) -> str:
-    return (f"{facts.clips} synthetic clips of {len(facts.actions)} mimed human actions by"
-            f" {len(facts.performers)} performers, with controlled bodies, sides and backgrounds,"
-            " made with mimegen.")

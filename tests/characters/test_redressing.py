@@ -7,7 +7,7 @@ from mimegen.characters.redressing import redressed
 from mimegen.characters.sampling import sample_character
 from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.catalogue import Catalogue
-from mimegen.production.remaking import _cast_word
+from mimegen.production.remaking import cast_word
 
 CATALOGUE = Catalogue.with_libraries(())
 
@@ -31,7 +31,7 @@ def test_people_of_one_sex_in_clothes_of_one_seed_wear_the_same() -> None:
 
 def test_a_name_says_whose_clothes_they_are() -> None:
     member = cast_member(CATALOGUE, "random:3:20")
-    assert member.name == "random_3_20" and _cast_word(member.name) == "random:3:20"
+    assert member.name == "random_3_20" and cast_word(member.name) == "random:3:20"
     assert len({cast_member(CATALOGUE, name).key
                 for name in ("random:3", "random:3:20", "random:3:21", "random:4:20")}) == 4
     assert partner_of("random:3:20") == partner_of("random:3")

@@ -94,7 +94,8 @@ def test_performers_are_counted_from_rows(displays: Path) -> None:
 def test_sets_of_one_kind_say_nothing_of_others(displays: Path) -> None:
     rows = read_manifest(displays)
     walkers, markers = alone(rows, motion_kind="gait"), alone(rows, dots_from="markers")
-    assert "recorded" not in walkers.motion + walkers.making
+    assert "recorded" not in walkers.motion + walkers.making + walkers.remaking
+    assert "recorded files" in markers.remaking
     assert walkers.people == "No real person is shown."
     assert walkers.varied == "Clips differ in: gait."
     assert "gait" not in markers.motion and markers.making.startswith("Dots of recorded markers")

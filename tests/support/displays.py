@@ -10,9 +10,9 @@ SMALL = ("--size", "64x64", "--fps", 10, "--duration", 0.4, "--formats", "none")
 MARKERS = DATA / "z_up_stated.c3d"
 
 
-def recording(folder: Path) -> Path:
+def recording(folder: Path, name: str = "my_walk", seed: int = 0) -> Path:
     """Write a user's recording: a walk as BVH."""
-    return Path(mg.take("walk").save(folder / "my_walk.bvh"))
+    return Path(mg.take("walk", seed=seed).save(folder / f"{name}.bvh"))
 
 
 def show(out: Path, *arguments: object) -> None:

@@ -18,7 +18,7 @@ from mimegen.pointlight.filming import source_fps
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.spec import Display
 from mimegen.pointlight.stimulus import DotScene
-from mimegen.production.displays import cast_scene, marker_scene, take_scene
+from mimegen.production.displays import cast_scene, looped, marker_scene, take_scene
 from mimegen.readers import ReadOptions, Trim
 from mimegen.readers.options import take_number
 from mimegen.request.sources import entries_of
@@ -130,8 +130,7 @@ class Motions:
         """Return a walker in whole cycles of the display's frames; other takes are unchanged."""
         if not self.walker or not isinstance(take, GaitTake):
             return take
-        rate = source_fps(display)
-        return replace(take, loop=round(rate / display.fps), loop_fps=rate)
+        return looped(take, display)
 
 
 def _user_take(catalogue: Catalogue, file: Path, partner: Path | None,

@@ -43,8 +43,8 @@ from mimegen.store.store import Store
 @click.option("--repair", "mends", is_flag=True, help="Render again what is missing or damaged, and"
                                                       " only that.")
 @click.option("--motion", "motions", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
-              help="With --repair: a motion file that was given to --motion, --partner or --map;"
-                   " may be repeated.")
+              help="With --repair: a motion file that was given to pointlight, --motion, --partner"
+                   " or --map; may be repeated.")
 def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: bool,
                    libraries: tuple[Path, ...], motions: tuple[Path, ...]) -> int:
     """Check every clip, row, frame and pass of OUT.

@@ -19,6 +19,7 @@ from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_bodies
 from mimegen.library.foot_contacts import cast_contacts, take_contacts, tells_steps
+from mimegen.library.gait_take import GaitTake
 from mimegen.library.shown_timeline import timeline_of
 from mimegen.library.take import LibraryTake
 from mimegen.manifest.file import add_rows, content_of, json_of
@@ -64,6 +65,7 @@ def take_scene(take: LibraryTake, display: Display, other: LibraryTake | None = 
     for partner in take.files[1:]:
         facts |= {"partner_motion_file": partner.name,
                   "partner_motion_sha256": file_hash(partner)}
+    facts |= _loop_facts(take, facts)
     fps = source_fps(display)
     sources = take.sources(fps)
     facts[FOOT_CONTACTS] = take_contacts(take, sources)
@@ -85,6 +87,19 @@ def _of_takes(scene: DotScene, take: LibraryTake, other: LibraryTake | None) -> 
         facts=scene.facts | {"timeline": joint_timeline(take, other)})
 
 
+def looped(take: GaitTake, display: Display) -> GaitTake:
+    """Return a walker in whole cycles of the display's frames."""
+    rate = source_fps(display)
+    return replace(take, loop=round(rate / display.fps), loop_fps=rate)
+
+
+def _loop_facts(take: LibraryTake, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return ``gait`` of a walker that loops, which says so; empty for other takes."""
+    if isinstance(take, GaitTake) and take.loop:
+        return {"gait": facts["gait"] | {"loop": True}}
+    return {}
+
+
 def _version(take: LibraryTake) -> tuple[str, ...]:
     """Return what tells a take apart from others of its words: style, hand, part of the file."""
     return tuple(word for word in take.version if word not in take.words)
@@ -100,6 +115,7 @@ def cast_scene(casting: Casting, display: Display, fps: float, other: LibraryTak
     performed = casting.perform(fps)
     facts = _casting_facts(casting, fps) | OF_CHARACTERS | {
         FOOT_CONTACTS: cast_contacts(casting, performed)}
+    facts |= _loop_facts(casting.take, facts)
     bodies = casting.with_faults(performed)
     if other is not None:
         check_partner(casting.take, other)
@@ -207,10 +223,19 @@ def check_target(target: Path) -> None:
 
 
 def write_folder(stimulus: Stimulus, out: Path, formats: Collection[str] = FORMATS) -> Row:
+    """Write a display's files as ``write_files`` does, and their rows to ``out``/manifest.jsonl.
+
+    Returns the clip's row.
+    """
+    rows = write_files(stimulus, out, formats)
+    add_rows(out, rows)
+    return rows[0]
+
+
+def write_files(stimulus: Stimulus, out: Path, formats: Collection[str] = FORMATS) -> list[Row]:
     """Write a display as MP4, as CSV, in further formats, and as the windows of its sample.
 
-    ``out``/manifest.jsonl gets one row for the clip and one for each window. Returns the clip's
-    row.
+    Returns the row of the clip and one of each window.
     """
     name = stimulus.name
     for suffix, writer in WRITERS.items():
@@ -226,8 +251,7 @@ def write_folder(stimulus: Stimulus, out: Path, formats: Collection[str] = FORMA
             "file_name": f"{name}/{facts['file_name']}"})
         for facts in outputs.write_windows(stimulus, out / name)
     ]
-    add_rows(out, [row, *windows])
-    return row
+    return [row, *windows]
 
 
 def _of_window(row: Row, frames: Sequence[int]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,11 +37,13 @@ _BELIEVED = frozenset({
     "action", "take", "seed", "style", "stance", "intensity", "frequency", "render_config_name",
     "render_config", "clip_key", "avatar", "partner_avatar", "config_name", "device",
     "camera_look", "face", "gait", "hand_action", "tempo", "mirrored", "reversed", "faults",
-    "permutation", "motion_sha256", "motion_kind"})
+    "permutation", "motion_sha256", "motion_kind", "dots_seed", "dots_from", "condition", "grid",
+    "people_shown"})
 # ... and further fields that are used if it shows a user's own file.
 _BELIEVED_OF_FILES = frozenset({
     "labels", "licence", "background_config", "background_name", "motion_stack", "motion_subject",
-    "motion_trim", "motion_mapping_sha256", "partner_motion_sha256"})
+    "motion_trim", "motion_mapping_sha256", "partner_motion_sha256", "motion_fps_of_file",
+    "motion_take", "motion_smpl_model_sha256", "semantic_group"})
 # Render configs stored in rows, by name: one name may have stood for several configs.
 Configs = dict[str, list[RenderConfig]]
 
@@ -112,21 +114,26 @@ def grouped(rows: Iterable[Row]) -> dict[Declared, list[Row]]:
     """Group rows by what they have in common; one plan makes the clips of a group."""
     groups = defaultdict(list)
     for row in rows:
-        groups[_declared(row)].append(row)
+        groups[declared_of(row)].append(row)
     return dict(groups)
 
 
-def _declared(row: Row) -> Declared:
+def is_own_display(row: Row) -> bool:
+    """Whether a row is that of a display of ``mimegen pointlight``, not of a variant."""
+    return row.display is not None and row.config_name is None
+
+
+def declared_of(row: Row) -> Declared:
     """Return what a row has in common with others of its group."""
     variant = row.config_name or ""
-    base = variant.startswith(("base+", "pointlight"))
+    base = variant.startswith(("base+", "pointlight")) or is_own_display(row)
     return Declared(
         row.action, row.take, row.seed, row.style,
         CueManner(row.stance, row.intensity, row.frequency), row.render_config_name or "",
         # Compare the config's content, not only its name: the config may have changed since. A
         # display's row holds no config, but its key depends on one.
         json.dumps(row.render_config if row.shot_key else row.clip_key, sort_keys=True),
-        _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
+        cast_word(row.avatar) if base else None, cast_word(row.partner_avatar),
         row.device or "cpu", row.plain_id is not None, float(row.tempo or 1), bool(row.mirrored),
         bool(row.reversed),
         tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
@@ -138,12 +145,12 @@ def _as_json(content: dict[str, Any] | None) -> str | None:
     return json.dumps(content, sort_keys=True) if content else None
 
 
-def _cast_word(name: str | None) -> str | None:
+def cast_word(name: str | None) -> str | None:
     """Return the word by which a user requests the character of this name."""
     if name is None:
         return None
     if name.endswith("_lights"):
-        return f"lights:{_cast_word(name.removesuffix('_lights'))}"
+        return f"lights:{cast_word(name.removesuffix('_lights'))}"
     return name.replace("_", ":") if re.fullmatch(r"random_\d+(_\d+)?", name) else name
 
 
@@ -242,10 +249,13 @@ def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
                 configs: Configs) -> Plan:
     """Return the plan of the variants that rows name."""
     catalogue = sources.catalogue
-    take = _take(sources, declared, rows)
+    if rows[0].config_name is None or rows[0].render_config_name is None:
+        raise RequestError("was not made by render or pointlight; run the command that made it"
+                           " again")
+    take = take_of(sources, declared, rows)
     names = ",".join(row.config_name or "" for row in rows)
     variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
-    take = altered(take, declared.tempo, declared.mirror, _face_of(sources, declared),
+    take = altered(take, declared.tempo, declared.mirror, face_of(sources, declared),
                    declared.reverse)
     plans = [make_plan(catalogue, [take], variants, config, declared.device,
                        declared.performer, declared.partner, parse_faults(declared.faults),
@@ -258,7 +268,7 @@ def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
     return next(again, plans[0])
 
 
-def _face_of(sources: Sources, declared: Declared) -> FaceOverlay | None:
+def face_of(sources: Sources, declared: Declared) -> FaceOverlay | None:
     """Return the face overlay (emotion, captured face or text) that rows record for the performer.
 
     Raises RequestError if it no longer exists, or if the recording was not given.
@@ -296,23 +306,38 @@ def _candidates(catalogue: Catalogue, row: Row, configs: Configs
     return known or [read_config(catalogue.file("config", name))]
 
 
-def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> LibraryTake:
+def take_of(sources: Sources, declared: Declared, rows: Sequence[Row]) -> LibraryTake:
     """Return the take that rows show. Raises RequestError if it is unknown or has changed."""
     row = rows[0]
-    if row.config_name is None or row.render_config_name is None:
-        raise RequestError("was not made by render; run the command that made it again")
     if row.motion_sha256 in sources.files:
         return _own_take(sources, rows)
     if row.motion_kind == SCENE:
         return _unchanged(scene_take(sources.catalogue, declared.take, declared.seed,
-                                     declared.style), row)
+                                     declared.style), row.motion_sha256)
     entry = sources.catalogue.all_entries.get(declared.action)
     if entry is None or declared.take not in entry.takes:
         raise RequestError(f"its take {row.motion_file} of {declared.action} is in no known"
                            f" library; give --library, or --motion {row.motion_file}")
     return _unchanged(library_take(
         entry, declared.take, declared.seed, declared.style, declared.manner,
-        json.loads(declared.gait or "{}"), declared.hand), row)
+        json.loads(declared.gait or "{}"), declared.hand), row.motion_sha256)
+
+
+def other_partner_of(sources: Sources, row: Row) -> LibraryTake | None:
+    """Return the take of another action whose partner a display shows as the second person.
+
+    None if it shows no such partner. Raises RequestError if the take is unknown or has changed.
+    """
+    for person in row.people_shown or ():
+        if person.action is None:
+            continue
+        entry = sources.catalogue.all_entries.get(person.action)
+        if entry is None or person.take not in entry.takes:
+            raise RequestError(f"the take {person.motion_file} of {person.action}, of its second"
+                               " person, is in no known library; give --library")
+        return _unchanged(library_take(entry, person.take, person.seed or 0),
+                          person.motion_sha256)
+    return None
 
 
 def _hand_asked(row: Row) -> HandName | None:
@@ -327,15 +352,18 @@ def _gait_asked(row: Row) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if name != "style"}
 
 
-def _unchanged(take: LibraryTake, row: Row) -> LibraryTake:
-    if file_hash(take.file) != row.motion_sha256:
+def _unchanged(take: LibraryTake, sha256: str | None) -> LibraryTake:
+    if file_hash(take.file) != sha256:
         raise RequestError(f"{take.file}: has changed (its SHA-256 is another); restore it, or"
                            " render the clip again")
     return take
 
 
 def _own_take(sources: Sources, rows: Sequence[Row]) -> LibraryTake:
-    """Return the take of a user's own file (--motion), read with the options in these rows."""
+    """Return the take of a user's own file (--motion), read with the options in these rows.
+
+    It has the name that the file had when the clips were made.
+    """
     row = rows[0]
     behind = {each.background_config: each.background_name for each in rows}
     options = ReadOptions(
@@ -346,8 +374,11 @@ def _own_take(sources: Sources, rows: Sequence[Row]) -> LibraryTake:
         smpl_model=sources.file(row.motion_smpl_model_sha256, "its SMPL model"))
     file = sources.file(row.motion_sha256, str(row.motion_file))
     assert file is not None, "it was looked up"
-    return user_take(
-        sources.catalogue, file, tuple(row.labels), behind.get("aligned"),
+    # A file's name is no label by which the library's actions are searched.
+    labels = () if row.labels == [Path(str(row.motion_file)).stem] else tuple(row.labels)
+    take = user_take(
+        sources.catalogue, file, labels, behind.get("aligned"),
         behind.get("misaligned"), row.licence or "not stated",
         sources.file(row.partner_motion_sha256, str(row.partner_motion_file)), options,
         group=row.semantic_group)
+    return replace(take, action=row.action, name=row.take, labels=tuple(row.labels))

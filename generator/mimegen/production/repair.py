@@ -36,8 +36,10 @@ from mimegen.production.remaking import (
     configs_of,
     edited,
     grouped,
+    is_own_display,
     plan_again,
 )
+from mimegen.production.remaking_displays import remake_displays
 from mimegen.production.verify import BrokenFile
 from mimegen.store.store import SHOT_FACTS, WHOLE, Store
 
@@ -68,18 +70,19 @@ def repair(out: Path, store: Store, faults: Sequence[BrokenFile], sources: Sourc
     spoiled |= {row.sample_id: row for row in recovered if not clip_path(out, row).is_file()}
     unknown = _unknown(sources, [fault for fault in faults if fault.rows
                                  and fault.rows[0].sample_id in spoiled])
-    planned, unplanned = _planned(
-        sources, [row for name, row in spoiled.items() if name not in unknown],
-        configs_of([*rows, *recovered]))
-    refused |= unknown | unplanned
+    known = [row for name, row in spoiled.items() if name not in unknown]
+    remade, unmade = remake_displays(sources, out, [row for row in known if is_own_display(row)])
+    planned, unplanned = _planned(sources, [row for row in known if not is_own_display(row)],
+                                  configs_of([*rows, *recovered]))
+    refused |= unknown | unmade | unplanned
     records = [fault.file for fault in faults if fault.file.name == SHOT_FACTS
                and not any(row.sample_id in refused for row in fault.rows)]
     _doubt_frames(faults)
     for (device, opaque), plans in planned.items():
         with _moved_away(records):
             refused |= _remake(store, _together(plans), device, opaque, carry_out)
-    add_rows(out, [row for row in spoiled.values()
-                   if {row.sample_id, row.plain_id} & refused.keys()])
+    add_rows(out, [*remade, *(row for row in spoiled.values()
+                              if {row.sample_id, row.plain_id} & refused.keys())])
     return refused
 
 

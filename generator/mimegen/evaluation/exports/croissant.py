@@ -57,7 +57,9 @@ def _texts(description: SetDescription) -> Content:
         "rai:dataCollectionType": ["Synthetic", "Software Collection",
                                    *(["Secondary Data Analysis"] if recorded else [])],
         "rai:dataPreprocessingProtocol": [description.making, description.varied],
-        "rai:personalSensitiveInformation": [description.people]}
+        "rai:personalSensitiveInformation": [description.people],
+        "rai:dataReleaseMaintenancePlan":
+            f"{description.remaking} Whoever publishes the set says who maintains it."}
 
 
 def _zip(source: Source, folder: Path) -> Path:

@@ -114,6 +114,14 @@ class SetDescription:
                             for file, count in sorted(files.items())) + ".")
 
     @property
+    def remaking(self) -> str:
+        """What is needed to make the clips again."""
+        needed = ("" if not any(row.is_recorded for row in self.rows) else
+                  " Clips of recorded motion also need the recorded files, which are identified by"
+                  " their hashes.")
+        return f"The same version of mimegen makes the clips again from their rows.{needed}"
+
+    @property
     def people(self) -> str:
         """Whether the clips show people, and whether these can be recognised."""
         if not any(row.is_recorded for row in self.rows):

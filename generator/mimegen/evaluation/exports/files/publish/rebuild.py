@@ -1,9 +1,10 @@
-"""Render random clips of this set again from their rows, and compare their bytes.
+"""Make random clips of this set again from their rows, and compare their bytes.
 
     python rebuild.py [--count 3] [--seed 0]
 
 Needs the command mimegen, of the version that the rows name, and the public folder beside this one.
-Other options go to mimegen verify: --library DIR, or --motion FILE for a recording of your own.
+Other options go to mimegen verify: --library DIR, or --motion FILE for a recording of your own,
+found by its hash; --motion may be repeated.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CLIPS = HERE.parent / "public" / "clips"
 SAME = "the same bytes"
+MADE_BY = ("shot_key", "mimegen_version", "numpy_version")
 
 
 def digest(path):
@@ -26,7 +28,7 @@ def digest(path):
 
 
 def render_again(rows, folder, options):
-    """Render the clips of rows into a new folder, and return their new rows by name."""
+    """Make the clips of rows into a new folder, and return their new rows by name."""
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     (folder / "manifest.jsonl").write_text(text, encoding="utf-8")
     done = subprocess.run(["mimegen", "verify", str(folder), "--repair", *options],
@@ -41,9 +43,9 @@ def verdict(row, made, clip, again):
     """Return the result for a clip: the same bytes, made by another version, or different."""
     if digest(again) == digest(clip) is not None:
         return SAME
-    if made.get("shot_key") != row.get("shot_key"):
-        return "made by another version of the code or of Blender; install the one its row names"
-    return "DIFFERENT" if again.is_file() else "could not be rendered"
+    if any(made.get(name) != row.get(name) for name in MADE_BY):
+        return "made by another version of mimegen, Blender or NumPy; install that of its row"
+    return "DIFFERENT" if again.is_file() else "could not be made"
 
 
 def main():

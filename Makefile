@@ -15,6 +15,7 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml requirements.lock tools/system_libraries.sh
 	@"$(PYTHON)" -c '$(RIGHT)' 2>/dev/null || { echo "make installs mimegen with Blender, which has wheels for" \
 		"Python 3.11 and 3.13 only; install one beside yours and say: make PYTHON=/path/to/python3.13"; exit 1; } >&2
+	@echo "installing mimegen, Blender and the tools for tests into $(VENV); this takes a few minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --no-deps --require-hashes -r requirements.lock
 	$(PIP) install --no-deps -e .

@@ -104,6 +104,13 @@ def test_sets_of_one_kind_say_nothing_of_others(displays: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_only_some_clips_have_is_no_difference(displays: Path, tmp_path: Path) -> None:
+    walker = next(row for row in read_manifest(displays) if row.motion_kind == "gait")
+    rendered = clips_of_views(tmp_path / "out")[0]
+    assert SetDescription([walker, rendered]).varied == "Clips differ in: action, take, frame rate."
+
+
+@pytest.mark.slow
 def test_rendered_sets_say_how_they_are_rendered(tmp_path: Path) -> None:
     rows = clips_of_views(tmp_path / "out")
     description = SetDescription([row.model_copy(update={"motion_kind": "score"}) for row in rows])

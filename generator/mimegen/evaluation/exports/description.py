@@ -75,9 +75,10 @@ class SetDescription:
 
     @property
     def varied(self) -> str:
-        """What differs between clips."""
+        """What differs between clips; fields that only some clips have are not compared."""
         found = [word for name, word in VARIED.items()
-                 if len({json.dumps(getattr(row, name), sort_keys=True) for row in self.rows}) > 1]
+                 if len({json.dumps(value, sort_keys=True) for row in self.rows
+                         if (value := getattr(row, name)) is not None}) > 1]
         return f"Clips differ in: {', '.join(found)}." if found else "All clips are of one kind."
 
     @property

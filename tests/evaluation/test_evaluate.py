@@ -592,6 +592,18 @@ def test_trials_of_a_grid_have_a_table_for_each_factor_and_no_consistency(capsys
     assert "Right in all variants" not in page
 
 
+@pytest.mark.parametrize(("variants", "has_whole"), [
+    (("upright, gender=-3", "upright, gender=3"), False), (("upright", "masked=40"), True),
+    (("upright, azimuth=0", "upright, azimuth=45"), True),
+    (("base+blank@0", "base+blank@90"), True)])
+def test_only_variants_of_one_performance_have_a_consistency(variants, has_whole):
+    asked_of = [Question(question_id=one, sample_id=one, action="walk", variant=one, format="mc",
+                         prompt="?", options=["a", "b"], answer="a", labels=["a"], performance="0")
+                for one in variants]
+    [found] = report(score([told(one, True) for one in asked_of], "wordllama"), asked_of)["models"]
+    assert ("whole" in found) == has_whole
+
+
 def test_many_cells_of_a_grid_are_one_condition_and_stay_apart_by_factor():
     asked_of = asked_of_grid(4, 6)
     [found] = report(score([told(one, True) for one in asked_of], "wordllama"), asked_of)["models"]

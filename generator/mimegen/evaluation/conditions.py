@@ -9,6 +9,8 @@ from mimegen.evaluation.question import Question
 # many: tables by factor have them apart.
 FACTOR = "factor"
 ALL_CELLS = "all cells of the grid"
+# The factor of sets that are seen from several sides.
+SIDE = "azimuth"
 # MIME has ten variants. More are tabulated separately only if each has several clips.
 MOST_ALONE = 12
 # One factor of a grid, and its value, in a variant such as "direction=-90, inverted=no".
@@ -31,3 +33,15 @@ def condition_key(questions: Sequence[Question]) -> Callable[[Question], str]:
 def factors(question: Question) -> list[tuple[str, str]]:
     """Return the factors of a grid's display and their values."""
     return _CELL.findall(question.variant or "")
+
+
+def is_grid_trial(question: Question) -> bool:
+    """Return whether a question is about a cell of a grid, which is a stimulus of its own.
+
+    Conditions and sides of one motion are variants of it. In questions that do not ask about
+    factors, a display's variant begins with its condition.
+    """
+    if question.format == FACTOR:
+        return True
+    _, _, varied = (question.variant or "").partition(", ")
+    return any(name != SIDE for name, _ in _CELL.findall(varied))

@@ -12,7 +12,7 @@ from scipy import stats
 from mimegen.base.seeds import generator
 from mimegen.base.spelling import value_order
 from mimegen.evaluation.answers import PEOPLE
-from mimegen.evaluation.conditions import FACTOR, condition_key, factors
+from mimegen.evaluation.conditions import FACTOR, condition_key, factors, is_grid_trial
 from mimegen.evaluation.contrasts import contrasts
 from mimegen.evaluation.controls import FRAME
 from mimegen.evaluation.differences import LEAST_ACTIONS
@@ -85,10 +85,7 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
         found["validity"] = validity(scored)
     if pairs := paired(scored, *kind):
         found["pairs"] = pairs
-    elif format_ != FACTOR and all(one.question.control != FRAME for one in scored) and (
-            whole := whole_groups(scored, *kind)):
-        # Single frames of a clip are not variants of it, and the cells of a grid are no variants of
-        # one performance: each is a stimulus of its own, with an answer of its own.
+    elif whole := whole_groups([one for one in scored if _is_of_variant(one.question)], *kind):
         found["whole"] = whole
     return found
 
@@ -103,6 +100,14 @@ def _by_factor(kind: tuple[str, str, str, str], scored: Sequence[ScoredAnswer]
         if len(values) > 1:
             found[factor] = {value: values[value] for value in sorted(values, key=_as_number)}
     return found
+
+
+def _is_of_variant(question: Question) -> bool:
+    """Return whether a clip is a variant of its performance.
+
+    A single frame is none, and no cell of a grid is: another walker, mask or direction.
+    """
+    return question.control != FRAME and not is_grid_trial(question)
 
 
 def _value(factor: str, one: ScoredAnswer) -> str:

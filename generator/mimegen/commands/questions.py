@@ -87,7 +87,7 @@ from mimegen.evaluation.templates import OPTIONS, read_templates
 from mimegen.evaluation.timeline.making import TimelineRequest, timeline_questions
 from mimegen.evaluation.timeline.wording import read_wording
 from mimegen.manifest.checking import check_clips
-from mimegen.manifest.file import MANIFEST, clip_path, single_rows
+from mimegen.manifest.file import clip_path, some_rows
 from mimegen.manifest.row import Row
 
 HEADINGS = {
@@ -201,7 +201,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     refuse_given(("explains", "as_json"), "requires --audit FILE")
     assert out is not None
     warn_if_rendering(out, "the questions are about")
-    everything, pixels = _rows(out), parse_size(size)
+    everything, pixels = some_rows(out), parse_size(size)
     if not unchecked:
         check_clips(out, everything)
     rows = _asked_about(_with_their_action(everything, format_), format_)
@@ -370,14 +370,6 @@ def _of_timelines(rows: Sequence[Row], request: TimelineRequest) -> list[Questio
         if count:
             click.echo(f"{aspect}: {count} left out, to balance the correct answers")
     return made
-
-
-def _rows(out: Path) -> list[Row]:
-    rows = single_rows(out)
-    if not rows:
-        raise RequestError(f"{out / MANIFEST}: no such file, or it has no rows; expected the folder"
-                           " that mimegen render wrote")
-    return rows
 
 
 def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], folder: Path,

@@ -40,6 +40,15 @@ def single_rows(out: Path) -> list[Row]:
     return rows
 
 
+def some_rows(out: Path, remedy: str = "") -> list[Row]:
+    """Return the rows as ``single_rows`` does; raise RequestError if there are none."""
+    rows = single_rows(out)
+    if not rows:
+        raise RequestError(f"{out / MANIFEST}: no such file, or it has no rows; expected a folder"
+                           f" that mimegen render or pointlight wrote{remedy}")
+    return rows
+
+
 def rows_of(out: Path) -> Iterator[Row]:
     """Yield the rows of ``out``/manifest.jsonl, one line at a time.
 

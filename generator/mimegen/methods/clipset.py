@@ -8,11 +8,13 @@ from typing import Self
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.question_sets import QuestionSets
-from mimegen.manifest.file import MANIFEST, single_rows
+from mimegen.manifest.file import MANIFEST, some_rows
 from mimegen.manifest.left_out import LeftOutCell, read_left_out
 from mimegen.manifest.row import Row
 from mimegen.production.journal import STATUS
 from mimegen.production.status import status
+
+_OR_QUESTIONS = ", or a file of questions"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class ClipSet:
         folders = [path for path in distinct if path.is_dir()]
         files = [path for path in distinct if not path.is_dir()]
         sets = QuestionSets.read(files)
-        rows = [row for folder in folders for row in _rows(folder)]
+        rows = [row for folder in folders for row in some_rows(folder, _OR_QUESTIONS)]
         repeated = len(rows) - len(_distinct(rows))
         rows += [row for file, questions in sets.files.items()
                  for row in _asked(file, questions, clips or file.parent)]
@@ -55,20 +57,12 @@ def _distinct(rows: Iterable[Row]) -> dict[tuple[str, str], Row]:
     return {(row.sample_id, row.sha256): row for row in rows}
 
 
-def _rows(folder: Path) -> list[Row]:
-    rows = single_rows(folder)
-    if not rows:
-        raise RequestError(f"{folder / MANIFEST}: no such file, or no row in it; expected a folder"
-                           " that mimegen render or pointlight wrote, or a file of questions")
-    return rows
-
-
 def _asked(file: Path, questions: Sequence[Question], folder: Path) -> list[Row]:
     """Return the rows of the clips that questions show."""
     if not (folder / MANIFEST).is_file():
         raise RequestError(f"{folder / MANIFEST}: no such file; name the folder of the clips that"
                            f" {file.name} is about with --clips")
-    rows = {row.sample_id: row for row in _rows(folder)}
+    rows = {row.sample_id: row for row in some_rows(folder)}
     shown = dict.fromkeys(name for one in questions for name in (
         *(clip.sample_id for clip in one.shown), *(clip.sample_id for clip in one.examples)))
     for name in shown:

@@ -25,7 +25,7 @@ from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.subjects import forwards
 from mimegen.evaluation.templates import OPTIONS, read_templates
 from mimegen.library.catalogue import Catalogue
-from mimegen.manifest.file import MANIFEST, clip_path, content_of, single_rows
+from mimegen.manifest.file import clip_path, content_of, some_rows
 from mimegen.manifest.left_out import LeftOutCell, read_left_out
 from mimegen.manifest.row import Row
 from mimegen.methods import ClipSet, Description
@@ -124,10 +124,7 @@ class Clips(Sequence[Clip]):
 
     def __init__(self, folder: str | Path, rows: Sequence[Row] | None = None) -> None:
         self.folder = Path(folder)
-        self.rows = single_rows(self.folder) if rows is None else list(rows)
-        if not self.rows and rows is None:
-            raise RequestError(f"{self.folder / MANIFEST}: no such file, or no row in it; expected"
-                               " the folder that mimegen render wrote")
+        self.rows = some_rows(self.folder) if rows is None else list(rows)
 
     def __len__(self) -> int:
         return len(self.rows)

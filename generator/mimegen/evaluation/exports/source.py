@@ -10,8 +10,11 @@ from mimegen.base.media import ffmpeg_input
 from mimegen.base.names import plain_name
 from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import Question, read_questions
-from mimegen.manifest.file import MANIFEST, clip_path, single_rows
+from mimegen.manifest.file import MANIFEST, clip_path, some_rows
 from mimegen.manifest.row import Row
+
+# Which folder is expected if there are no clips in the one that was given.
+_WHERE = " (the questions' folder, or --clips)"
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,12 @@ def read_source(path: Path, clips: Path | None) -> Source:
     """
     if path.is_dir():
         # Clips without a performer, or of faces that are hidden, have labels that they do not show.
-        of_action = (row for row in _rows(path) if row.shows_its_action)
+        of_action = (row for row in some_rows(path, _WHERE) if row.shows_its_action)
         return Source(path / MANIFEST, path, _named(
             (opaque_name(row), row) for row in of_action))
     questions = read_questions(path)
     folder = clips or path.parent
-    rows = {row.sample_id: row for row in _rows(folder)}
+    rows = {row.sample_id: row for row in some_rows(folder, _WHERE)}
     questions = [_named_clip(one, rows.get(one.sample_id)) for one in questions]
     shown = [(clip.clip, clip.sample_id, one.question_id) for one in questions
              for clip in one.shown]
@@ -76,14 +79,6 @@ def _named_clip(question: Question, row: Row | None) -> Question:
     if question.clip or row is None:
         return question
     return question.model_copy(update={"clip": opaque_name(row)})
-
-
-def _rows(folder: Path) -> list[Row]:
-    rows = single_rows(folder)
-    if not rows:
-        raise RequestError(f"{folder / MANIFEST}: no such file, or it has no rows; expected the"
-                           " folder that mimegen render wrote (the questions' folder, or --clips)")
-    return rows
 
 
 def _named(found: Iterable[tuple[str, Row]]) -> dict[str, Row]:

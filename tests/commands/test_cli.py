@@ -330,9 +330,13 @@ def test_one_word_of_a_few_is_told_which_is_like_it(words: list[str], meant: str
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_says_in_a_line_what_it_does(name: str) -> None:
-    line = next(line for line in CliRunner().invoke(main, ["--help"]).stdout.splitlines()
-                if line.split()[:1] == [name])
-    assert line.endswith(".") and not line.endswith("...")
+    command = main.get_command(click.Context(main), name)
+    groups = [[], [name]] if isinstance(command, click.Group) else [[]]
+    for group in groups:
+        help_ = CliRunner().invoke(main, [*group, "--help"]).stdout.partition("Commands:")[2]
+        listed = [line for line in help_.splitlines() if line.strip()]
+        assert [line for line in listed if line.endswith("...")] == []
+        assert group or name in [line.split()[0] for line in listed]
 
 
 @pytest.mark.parametrize("name", ["render", "plan", "pointlight"])

@@ -29,7 +29,7 @@ like_option = click.option(
 @exits_cleanly
 def prompt_command(name: str, performers: int, like: str | None, libraries: tuple[Path, ...]
                    ) -> int:
-    """Print a prompt that asks a language model to write the action NAME.
+    """Print a prompt by which a language model writes NAME.
 
     The prompt contains the score language, all accepted words, two examples and the rules of lint.
     Return the findings of "mimegen score lint --json" to the model for correction.

@@ -42,7 +42,7 @@ def character_command() -> None:
 @exits_cleanly
 def export_command(name: str, pose: str, seed: int, out: Path | None,
                    libraries: tuple[Path, ...]) -> int:
-    """Write a character in one pose as a mesh in metres, with vertex colors."""
+    """Write a character in one pose as a mesh in metres."""
     catalogue = Catalogue.with_libraries(libraries)
     member = cast_member(catalogue, name)
     if pose == REST:

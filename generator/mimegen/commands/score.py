@@ -103,7 +103,7 @@ def preview_command(
     file: Path, target: Path | None, seed: int, style: str | None, stance: str | None, body: str,
     frames: int, direction: CameraDirection, focus: str, libraries: tuple[Path, ...],
 ) -> int:
-    """Draw a contact sheet or a video of a score or a scene, and check it."""
+    """Draw a score or a scene as a sheet or a video."""
     catalogue = Catalogue.with_libraries(libraries)
     score = _score(catalogue, file, stance)
     motions = perform_scene(score, seed, PREVIEW_FPS, style)
@@ -217,7 +217,7 @@ def all_scores() -> tuple[Path, ...]:
 @library_option
 @exits_cleanly
 def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, ...]) -> int:
-    """Wrap long lines of scores, by default of all scores; comments are kept."""
+    """Wrap long lines of scores, by default of all."""
     changed = 0
     for file in files or all_scores():
         text = text_of(file)

@@ -59,7 +59,7 @@ class _MakesUnlessNamed(click.Group):
              subcommand_metavar="QUESTIONS --out DIR | simulate DIR | power DIR | serve DIR |"
                                 " export DIR | tables DIR | norms QUESTIONS")
 def study_command() -> None:
-    """Make, pilot and serve a study; export answers, tables and norms."""
+    """Make, pilot and serve a study, and export its answers."""
 
 
 @study_command.command(MAKE)
@@ -121,7 +121,7 @@ def _tell_repeats(study: Study) -> None:
                    " X-Forwarded-For header is trusted, and its connections are not limited.")
 @exits_cleanly
 def serve_command(folder: Path, port: int, host: str, proxies: tuple[str, ...]) -> int:
-    """Serve the study in DIR and store its answers there until stopped."""
+    """Serve a study and store its answers until stopped."""
     from mimegen.study.serving import serve  # the web's packages load when they are needed
 
     serve(folder, host, port, lambda address: click.echo(f"{folder}: {address}"), proxies)
@@ -148,7 +148,7 @@ simulated_option = click.option(
 @exits_cleanly
 def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Path | None,
                    psychds: Path | None, simulated: bool) -> int:
-    """Export the answers to the study in DIR, including SAVED files from its page."""
+    """Export the answers to a study, also from SAVED files."""
     study = read_study(folder)
     people = _people_of(study, folder, saved, simulated)
     answers = [list(answer_lines(study, person)) for person in people]
@@ -196,7 +196,7 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
 def tables_command(folder: Path, saved: tuple[Path, ...], out: Path, min_rt: float,
                    max_rt: float | None, exclude: str | None, similarity: str,
                    simulated: bool) -> int:
-    """Write tables of the answers to the study in DIR as CSV files for R and pandas.
+    """Write tables of a study's answers for R and pandas.
 
     trials.csv has a row for each answer, participants.csv for each participant, conditions.csv for
     each condition, and participants_by_condition.csv for each participant in each condition.
@@ -243,7 +243,7 @@ seed_option = click.option("--seed", default=0, show_default=True, type=click.In
 @exits_cleanly
 def simulate_command(folder: Path, participants: int, accuracies: tuple[str, ...], careless: float,
                      unfinished: float, seed: int) -> int:
-    """Simulate participants of the study in DIR, to pilot its analysis.
+    """Simulate participants, to pilot a study's analysis.
 
     Their answers replace those of an earlier simulation. They are stored apart from those of real
     people; export and tables read them with --simulated and mark them, and other commands refuse
@@ -273,7 +273,7 @@ def simulate_command(folder: Path, participants: int, accuracies: tuple[str, ...
 @exits_cleanly
 def power_command(folder: Path, accuracies: tuple[str, ...], participants: str, repeats: int,
                   seed: int, as_json: bool) -> int:
-    """Estimate by simulation how many participants the study in DIR needs.
+    """Estimate how many participants a study needs.
 
     Give the accuracies that you expect, as in --accuracy 0.95 --accuracy base+misaligned@0=0.85.
     Each two conditions that differ are compared, over participants by a paired t test, and over
@@ -311,7 +311,7 @@ def _sizes(text: str) -> tuple[int, ...]:
               show_default=True, help="Model that compares free answers with labels.")
 @exits_cleanly
 def norms_command(questions: Path, answers: tuple[Path, ...], out: Path, similarity: str) -> int:
-    """Compute norms of each clip from people's ANSWERS (from mimegen study export).
+    """Compute norms of each clip from people's ANSWERS.
 
     Writes naming agreement with intervals, the H statistic, the modal name, accuracy, response
     times and mean ratings of each clip, their split-half reliability, and how many raters a

@@ -102,7 +102,7 @@ def _files(out: Path, performers: int) -> list[Path]:
 @_own_library
 @exits_cleanly
 def remove_command(action: str, take: str | None, library: Path) -> int:
-    """Remove an imported action, or one of its takes, from your library.
+    """Remove an imported action, or one of its takes.
 
     Deletes only files that mimegen import wrote and that are unchanged since. Clips that were
     rendered from them stay.

@@ -173,10 +173,12 @@ def _performers(rows: Rows) -> Iterator[str]:
     if own := sum(row.avatar is None for row in shown):
         yield (f"{_first(counted(own, 'clip'))} {'has' if own == 1 else 'have'} no character: the"
                " dots are those of the motion data itself.")
-    if partners := [row.partner_avatar for row in rows if row.partner_avatar]:
-        show = "shows" if len(partners) == 1 else "show"
-        yield (f"{_first(counted(len(partners), 'clip'))} {show} two people; the second is"
-               f" {tally(partners)}.")
+    if two := [row for row in rows if row.partner_avatar or (row.performers or 1) > 1]:
+        partners = [row.partner_avatar for row in two if row.partner_avatar]
+        of = "" if len(partners) == len(two) else f" of {counted(len(partners), 'clip')}"
+        second = f"; the second character{of} is {tally(partners)}" if partners else ""
+        show = "shows" if len(two) == 1 else "show"
+        yield f"{_first(counted(len(two), 'clip'))} {show} two people{second}."
 
 
 def _variants(rows: Rows) -> Iterator[str]:

@@ -298,10 +298,12 @@ def test_what_the_user_states_about_a_file_is_in_the_row(samples: Path, file: Pa
 
 @pytest.mark.parametrize(("words", "said"), [
     *((("--action", "boxing", *words), f"{words[0]} requires a motion capture FILE")
-      for words in (("--label", "x"), ("--partner", "b.bvh"), ("--trim", "0:1"), ("--map", "m"),
+      for words in (("--label", "x"), ("--trim", "0:1"), ("--map", "m"),
                     ("--subject", "a"), ("--fps-of-file", "30"), ("--smpl-model", "m.npz"))),
     *((("walk.bvh", *words), f"{words[0]} requires --action or --walker")
       for words in (("--affect", "sad"), ("--hand", "left"), ("--treadmill",))),
+    (("--action", "shake_hands", "--partner", "b.bvh"),
+     "--partner b.bvh: a motion file requires a motion capture FILE"),
     (("walk.bvh", "--grid", "affect=sad"), "--grid: affect requires --action or --walker"),
     (("walk.bvh", "--licence", " "), "--licence is empty"),
     (("walk.bvh", "--group", ""), "--group is empty")])

@@ -93,6 +93,9 @@ class Motions:
         name = name or (None if self.partner is None else str(self.partner))
         if name is None or name == OWN_PARTNER:
             return None
+        if Path(name).suffix:
+            raise RequestError(f"--partner {name}: a motion file requires a motion capture FILE;"
+                               " with --action, name the action that the second person is from")
         return library_take(self.catalogue.action(name), None, self.seed)
 
     def _scenes(self, display: Display, gait: dict[str, Any], other: LibraryTake | None

@@ -17,6 +17,7 @@ from mimegen.base.files import publish
 from mimegen.characters.character import Performance
 from mimegen.farm.task import Task
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.foot_contacts import contacts_code
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import SeededTakes, library_take
 from mimegen.manifest.left_out import lines_of
@@ -318,10 +319,14 @@ def test_a_set_has_a_still_of_its_own_only_where_something_was_in_the_performers
 
 def test_what_older_versions_recorded_of_a_shot_is_recorded_anew_for_sets_alone() -> None:
     plain, aligned = clips_of(plan_of(takes_of("boxing"), "base+blank@0,base+aligned@0"))
-    today = cast(ShotFacts, {"swept": {"code": sweeping_code()}})
-    for facts in (cast(ShotFacts, {}), cast(ShotFacts, {"swept": {"code": "another"}})):
+    feet, route = {"code": contacts_code()}, {"code": sweeping_code()}
+    today = cast(ShotFacts, {"feet": feet, "swept": route})
+    for facts in (cast(ShotFacts, {"feet": feet}),
+                  cast(ShotFacts, {"feet": feet, "swept": {"code": "another"}})):
         assert complete_facts(facts, [plain]) == facts and complete_facts(facts, [aligned]) is None
     assert complete_facts(today, [plain, aligned]) == today
+    # Without a record of when feet stand, every shot is recorded anew.
+    assert complete_facts(cast(ShotFacts, {"swept": route}), [plain]) is None
     assert complete_facts(None, [plain]) is None
 
 

@@ -35,7 +35,9 @@ def test_an_answer_is_an_option_its_letter_or_its_number(answer):
 @pytest.mark.parametrize("answer", ["E", "swimming", 4, -1, True, None, ["boxing"]])
 def test_any_other_answer_is_refused_in_one_line(tmp_path, answer):
     file = write(tmp_path / "q.jsonl", [question(0, answer=answer)])
-    for words in (("evaluate", file, file), ("questions", "--audit", file)):
+    answers = write(tmp_path / "a.jsonl", [
+        {"question_id": question(0)["question_id"], "model": "m", "output": "A"}])
+    for words in (("evaluate", file, answers), ("questions", "--audit", file)):
         done = invoke(*words)
         assert done.exit_code == 2 and len(done.stderr.splitlines()) == 1
         assert "answer" in done.stderr and "line 1" in done.stderr

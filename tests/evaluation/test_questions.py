@@ -450,7 +450,7 @@ def test_frames_of_a_clip_are_written_under_a_name_that_says_nothing(tmp_path):
 
 
 def filmed(out: Path, hue: int) -> Path:
-    """Write a clip of ten frames and its manifest into a folder, perhaps in place of others."""
+    """Write a clip of ten frames and its manifest into a folder; earlier ones are replaced."""
     [row] = library_rows(("base+blank@0",), ("fishing",))
     clip = out / row.file_name
     clip.parent.mkdir(parents=True, exist_ok=True)

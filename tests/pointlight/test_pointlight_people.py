@@ -298,7 +298,7 @@ def cast() -> DotScene:
 
 @pytest.fixture(scope="module")
 def mismatched() -> dict[str, DotScene]:
-    """Shaking hands with the partner of a hug, with somebody who walks, and the hug itself."""
+    """Displays of shake_hands with the partner of hug and of walk, and of hug itself."""
     catalogue = Catalogue.with_libraries(())
     take, hug, walk = (library_take(catalogue.action(name), None, 0)
                        for name in ("shake_hands", "hug", "walk"))

@@ -2,13 +2,13 @@
 
 import json
 import time
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.manifest.left_out import LeftOutCell, variants_by_reason
 from mimegen.production.progress import duration, roughly
 from mimegen.production.status import status
 
@@ -91,10 +91,7 @@ def _slurm_line(left: dict[str, Any]) -> str:
 
 def _left_out_lines(cells: list[dict[str, Any]]) -> list[str]:
     """Return a line for the cells of a take that are left out for the same reason."""
-    variants: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for cell in cells:
-        of = cell["action"], cell["take"], cell["render_config_name"], cell["why"]
-        variants[of].append(cell["variant"])
+    variants = variants_by_reason(LeftOutCell(**cell) for cell in cells)
     return [f"  {take}: {', '.join(names)} left out in {config}: {why}" if take == action else
             f"  {action}, {take}: {', '.join(names)} left out in {config}: {why}"
             for (action, take, config, why), names in variants.items()]

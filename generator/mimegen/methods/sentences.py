@@ -64,7 +64,7 @@ def of_questions(questions: Sequence[Question]) -> Iterator[str]:
         chance = "" if free or not options else (
             f", with {ranged(options, digits=0)} options each, so that guessing is right in"
             f" {sum(1 / count for count in options) / len(options):.1%} of the cases")
-        yield (f"{_first(counted(len(same), 'question'))} ({format_}, about the {asks}, {prompting}"
+        yield (f"{counted(len(same), 'question')} ({format_}, about the {asks}, {prompting}"
                f" prompting, drawn with seed {spans(one.seed for one in same)}) asked about"
                f" {counted(shown, 'clip')}{free}{chance}.")
 
@@ -78,11 +78,6 @@ def performances(rows: Rows) -> int:
     """Return the number of different performances."""
     return len({json.dumps([getattr(row, name) for name in _PERFORMANCE], sort_keys=True)
                 for row in rows})
-
-
-def is_recorded(row: Row) -> bool:
-    """Return whether a clip's motion is a recording, not made by mimegen."""
-    return row.is_recorded
 
 
 def _amount(rows: Rows) -> str:
@@ -112,8 +107,8 @@ def _kinds(rows: Rows) -> Iterator[str]:
 def _motions(rows: Rows) -> str:
     """Return the sentence about performances and what their motion is made from."""
     parts = []
-    recorded = [row for row in rows if is_recorded(row)]
-    for kind, same in _parted([row for row in rows if not is_recorded(row)],
+    recorded = [row for row in rows if row.is_recorded]
+    for kind, same in _parted([row for row in rows if not row.is_recorded],
                               lambda row: row.motion_kind):
         seeds = sorted({row.seed for row in same})
         of = spans(seeds) if len(seeds) <= MOST_NAMED else f"{seeds[0]} to {seeds[-1]}, not all"
@@ -171,14 +166,14 @@ def _performers(rows: Rows) -> Iterator[str]:
         which = "" if len(people) == len(shown) else f" of {counted(len(people), 'clip')}"
         yield f"{_subject('character', people, which)} {tally(people)}."
     if own := sum(row.avatar is None for row in shown):
-        yield (f"{_first(counted(own, 'clip'))} {'has' if own == 1 else 'have'} no character: the"
+        yield (f"{counted(own, 'clip')} {'has' if own == 1 else 'have'} no character: the"
                " dots are those of the motion data itself.")
     if two := [row for row in rows if row.partner_avatar or (row.performers or 1) > 1]:
         partners = [row.partner_avatar for row in two if row.partner_avatar]
         of = "" if len(partners) == len(two) else f" of {counted(len(partners), 'clip')}"
         second = f"; the second character{of} is {tally(partners)}" if partners else ""
         show = "shows" if len(two) == 1 else "show"
-        yield f"{_first(counted(len(two), 'clip'))} {show} two people{second}."
+        yield f"{counted(len(two), 'clip')} {show} two people{second}."
 
 
 def _variants(rows: Rows) -> Iterator[str]:
@@ -198,7 +193,7 @@ def _sides(rows: Rows) -> Iterator[str]:
                " counterclockwise (seen from above) from the render config's own position.")
     elif turned:
         which = "All clips show" if len(turned) == len(rows) else (
-            f"{_first(counted(len(turned), 'clip'))} {'shows' if len(turned) == 1 else 'show'}")
+            f"{counted(len(turned), 'clip')} {'shows' if len(turned) == 1 else 'show'}")
         yield f"{which} the view of the render config's own camera, which was not turned."
     views = [f"{row.view_azimuth_deg:g} degrees" for row in rows
              if row.view_azimuth_deg is not None]
@@ -238,7 +233,7 @@ def _picture_facts(row: Row) -> list[Any]:
 def _pictures(facts: list[Any], same: Rows, total: int) -> str:
     """Return the sentence about the pictures of one render config."""
     config, engine, width, height, fps, blender, device, samples, look, lit = facts
-    which = "All clips" if len(same) == total else _first(counted(len(same), "clip"))
+    which = "All clips" if len(same) == total else counted(len(same), "clip")
     be = "are" if len(same) != 1 else "is"
     if engine is None:
         by = "drawn as dots without a render engine"
@@ -266,7 +261,7 @@ def _display(rows: Rows) -> str:
         f"; seen from {ranged(distances, ' cm')} the dots are {ranged(sizes, ' degrees', 3)} wide"
         f" and a standing figure is {ranged(heights, ' degrees')} high")
     dots = ranged((row.dot_count or 0 for row in rows), digits=0)
-    return (f"{_first(counted(len(rows), 'point-light display'))} ({first.display}) "
+    return (f"{counted(len(rows), 'point-light display')} ({first.display}) "
             f"{'has' if len(rows) == 1 else 'have'} {dots} dots of the set {first.dot_set}{source},"
             f" taken from the {first.dots_from}, in {tally(str(row.projection) for row in rows)}"
             f" projection{seen}. {_conditions(rows)}")
@@ -294,8 +289,3 @@ def _parted(items: Iterable[Any], facts: Callable[[Any], Any]) -> list[tuple[str
 
 def _subject(noun: str, values: Iterable[str], which: str = "") -> str:
     return f"The {noun}{which} is" if len(set(values)) == 1 else f"The {noun}s{which} are"
-
-
-def _first(text: str) -> str:
-    """Return a text that begins a sentence."""
-    return text[:1].upper() + text[1:]

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mimegen.base.counted import counted, listed
 from mimegen.evaluation.exports.licences import UNKNOWN, licences
-from mimegen.manifest.left_out import LeftOutCell
+from mimegen.evaluation.exports.rights import Condition, known_licence
+from mimegen.manifest.left_out import LeftOutCell, variants_by_reason
 from mimegen.manifest.row import Row
 
-# Licences that ask for nothing.
-FREE = ("CC0-1.0", "CC0", "PUBLIC DOMAIN")
-# Parts of a licence's name, and what they ask for.
-ASKS = {"-NC": "no commercial use", "-ND": "no changed versions; ask whether rendered clips are"
-        " changed versions", "-SA": "the same licence for what is made from it"}
+# What licences ask for besides attribution, by condition.
+ASKS: dict[Condition, str] = {
+    "non_commercial": "no commercial use",
+    "no_derivatives": "no changed versions; ask whether rendered clips are changed versions",
+    "share_alike": "the same licence for what is made from it"}
 OWN = "mimegen"
 
 
@@ -20,10 +21,11 @@ def attributions(rows: Sequence[Row]) -> Iterator[str]:
     """Yield the licences that ask for attribution or are not known, with the sources."""
     files = _motion_files(rows)
     for (part, licence, source), count in sorted(licences(rows).items()):
-        if licence.upper() in FREE or (licence == UNKNOWN and source == OWN):
+        known = known_licence(licence)
+        if (known and not known.conditions) or (licence == UNKNOWN and source == OWN):
             continue
         of = f" ({listed(files[licence, source])})" if part == "motion" else ""
-        asks = [text for name, text in ASKS.items() if name in licence.upper()]
+        asks = [text for name, text in ASKS.items() if known and name in known.conditions]
         also = f"; asks for {' and '.join(asks)}" if asks else ""
         state = "licence not stated: find out under which terms you may show it" \
             if licence == UNKNOWN else f"{licence}: name the author and the licence{also}"
@@ -79,10 +81,7 @@ def changes(rows: Sequence[Row]) -> Iterator[str]:
 
 def absent(left_out: Iterable[LeftOutCell], failed: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield the cells of the design that have no clip: left out, or failed."""
-    cells: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
-    for cell in left_out:
-        cells[cell.action, cell.take, cell.render_config_name, cell.why].append(cell.variant)
-    for (action, take, config, why), variants in cells.items():
+    for (action, take, config, why), variants in variants_by_reason(left_out).items():
         yield f"{action}, {take}, config {config}: {', '.join(variants)} left out: {why}"
     for name, why in failed:
         yield f"{name} failed: {' '.join(why.split())}"

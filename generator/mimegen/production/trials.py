@@ -1,12 +1,11 @@
 """The trial list of a folder of point-light displays, for experiment software."""
 
-import csv
-import io
 import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mimegen.base.cells import csv_text
 from mimegen.base.files import publish
 from mimegen.base.paths import source_file
 from mimegen.base.spelling import spelled, value_order
@@ -51,11 +50,7 @@ def write_trials(out: Path, names: Collection[str] | None = None) -> TrialList:
     sorting = [name for name in factors if names is not None or name != AZIMUTH]
     rows.sort(key=lambda row: [value_order(requested(row).get(name)) for name in sorting])
     lines = [(*_line(row), *(_value(row, name) for name in factors)) for row in rows]
-    packed = io.StringIO()
-    table = csv.writer(packed, lineterminator="\n")
-    table.writerow(COLUMNS + factors)
-    table.writerows(lines)
-    publish(out / TRIALS, packed.getvalue().encode())
+    publish(out / TRIALS, csv_text(COLUMNS + factors, lines))
     listed = [dict(zip(COLUMNS + factors, line, strict=True)) for line in lines]
     publish(out / TRIALS_JSON, json.dumps(listed, indent=1).encode())
     publish(out / EXPERIMENT, source_file(SCRIPT).read_bytes())

@@ -1,13 +1,11 @@
 """Write the files of norms: a table, reliability figures and a plot."""
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mimegen.base.cells import plain_cell
+from mimegen.base.cells import csv_text, plain_cell
 from mimegen.base.counted import counted
 from mimegen.base.files import publish
 from mimegen.evaluation.norms import (
@@ -50,11 +48,7 @@ def write_norms(questions: Path, answers: Sequence[Path], similarity: str, out: 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return text.getvalue()
+    return csv_text(columns, ([_cell(row.get(name)) for name in columns] for row in rows))
 
 
 def _cell(value: Any) -> Any:

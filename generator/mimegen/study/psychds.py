@@ -4,14 +4,12 @@ Follows the Psych-DS specification 0.4.0 (https://psych-ds.github.io): metadata 
 in ``dataset_description.json``, tables in ``data/`` with names made of keywords and values.
 """
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mimegen.base.cells import plain_cell
+from mimegen.base.cells import csv_text, data_cell
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
@@ -97,15 +95,10 @@ def _people(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _table(lines: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(line, column) for column in columns] for line in lines)
-    return text.getvalue()
+    return csv_text(columns, ([_cell(line, column) for column in columns] for line in lines))
 
 
 def _cell(line: Mapping[str, Any], column: str) -> Any:
-    """Return the value of a cell; Booleans in lower case, which other programs read."""
     value = (line.get("ratings") or {}).get(column.removeprefix(RATING)) \
         if column.startswith(RATING) else line[column]
-    return str(value).lower() if isinstance(value, bool) else plain_cell(value)
+    return data_cell(value)

@@ -1,12 +1,9 @@
 """Write the tables of a study as CSV files that R and pandas read."""
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from mimegen.base.cells import plain_cell
+from mimegen.base.cells import csv_text, data_cell
 from mimegen.base.files import publish
 from mimegen.study.summaries import cells, conditions, participants
 from mimegen.study.trial_rows import COLUMNS, FACTOR, RATING, Row
@@ -27,13 +24,4 @@ def write_tables(folder: Path, rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _table(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(row.get(column)) for column in columns] for row in rows)
-    return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Return the value of a cell; Booleans in lower case, which R and pandas read."""
-    return str(value).lower() if isinstance(value, bool) else plain_cell(value)
+    return csv_text(columns, ([data_cell(row.get(column)) for column in columns] for row in rows))

@@ -1,7 +1,5 @@
 """Export areas of interest for eye trackers: where each part of the body is, frame by frame."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from mimegen.base.cells import csv_text
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.media import path_within
@@ -30,12 +29,8 @@ Areas = Mapping[str, Sequence[int]]
 
 def write(source: Source, folder: Path) -> None:
     """Write aoi.csv; raises RequestError for clips without body parts and masks."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in source.clips.values():
-        writer.writerows(_of_clip(source, row))
-    publish(folder / "aoi.csv", text.getvalue())
+    lines = (line for row in source.clips.values() for line in _of_clip(source, row))
+    publish(folder / "aoi.csv", csv_text(COLUMNS, lines))
 
 
 def _of_clip(source: Source, row: Row) -> Iterator[tuple[Any, ...]]:

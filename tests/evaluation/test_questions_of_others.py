@@ -71,3 +71,63 @@ def test_nine_fields_are_evaluated_and_audited(tmp_path):
     audited = invoke("questions", "--audit", file, "--json")
     assert audited.exit_code in (0, 1)
     assert json.loads(audited.stdout)["questions"] == 8
+
+
+SEEDS, BACKGROUNDS = (0, 1), ("blank", "aligned", "misaligned")
+
+
+def of_two_seeds(**named: str) -> list[dict[str, Any]]:
+    """Questions about clips of two seeds of every action, on three backgrounds.
+
+    Texts of ``named`` may have the seed filled in.
+    """
+    return [question(place, question_id=f"q{place}{seed}{background}",
+                     sample_id=f"clip {place}{seed}{background}",
+                     variant=f"base+{background}@0", background_config=background,
+                     **{field: text.format(seed=seed) for field, text in named.items()})
+            for place in range(len(LABELS)) for seed in SEEDS for background in BACKGROUNDS]
+
+
+def evaluated(folder: Path, asked: list[dict[str, Any]]) -> tuple[str, dict[str, Any], str]:
+    """Return the text, tables and page of a model that is right on all but some blank clips."""
+    wrong = {one["question_id"] for one in asked
+             if "blank" in one["question_id"] and one["question_id"] > "q1"}
+    file = write(folder / "q.jsonl", asked)
+    answers = write(folder / "a.jsonl", [
+        {"question_id": one["question_id"], "model": "m",
+         "output": "B" if one["question_id"] in wrong else "A"} for one in asked])
+    shown = invoke("evaluate", file, answers, "--report", folder / "report")
+    assert shown.exit_code == 0, shown.output
+    content = json.loads((folder / "report" / "report.json").read_text())
+    [table] = content["models"]
+    return (shown.stdout, table | {"reliance": content["reliance"]},
+            (folder / "report" / "index.html").read_text())
+
+
+def test_clips_are_not_taken_for_variants_of_one_performance_unless_questions_say_so(tmp_path):
+    """Nine fields tell no seeds apart, and neither does the name of a take of two seeds."""
+    for named in ({}, {"take": "one"}):
+        shown, table, page = evaluated(tmp_path, of_two_seeds(**named))
+        assert table["contrasts"] == [] and "whole" not in table and not table["reliance"]
+        [said] = [line for line in shown.splitlines() if "field performance" in line]
+        assert said.startswith(f"{table['answered']} clips left out")
+        assert "right in all variants:" not in shown and "not compared" not in shown
+        assert "give them the field performance" in page
+
+
+@pytest.mark.parametrize("field", ["performance", "take"])
+def test_stated_performances_are_compared(tmp_path, field):
+    shown, table, page = evaluated(tmp_path, of_two_seeds(**{field: "take of seed {seed}"}))
+    [aligned, _] = table["contrasts"]
+    assert (aligned["pairs"], aligned["gained"], aligned["lost"]) == (16, 14, 0)
+    assert (table["whole"]["right"], table["whole"]["answered"]) == (2, 16)
+    assert table["whole"]["chance"] == pytest.approx(0.25 ** 3)
+    assert "field performance" not in shown + page
+    [reliance] = table["reliance"]
+    assert reliance["background"]["performances"] == 16
+
+
+@pytest.mark.parametrize("variant", ["own", None])
+def test_clips_in_one_variant_need_no_performance(tmp_path, variant):
+    shown, table, _ = evaluated(tmp_path, [one | {"variant": variant} for one in of_two_seeds()])
+    assert "whole" not in table and "field performance" not in shown

@@ -26,6 +26,7 @@ from mimegen.evaluation.differences import (
     power_sentence,
 )
 from mimegen.evaluation.judge import Judge, checked_url
+from mimegen.evaluation.performances import performances_sentence
 from mimegen.evaluation.question import Question, well_formed
 from mimegen.evaluation.question_sets import QuestionSets, holds_questions
 from mimegen.evaluation.raters import people_report, read_people, read_scores
@@ -218,7 +219,7 @@ def _show_kind(console: Console, one: dict[str, Any]) -> None:
         console.print(_differences("comparison", [(read_as(row["contrast"]), row)
                                                   for row in one["contrasts"]]))
         _show_few(console, one["contrasts"])
-    if lacking := _not_compared(one):
+    if lacking := performances_sentence(one["unknown_performances"]) or _not_compared(one):
         console.print(lacking, markup=False)
 
 

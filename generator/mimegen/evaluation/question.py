@@ -76,7 +76,8 @@ class Question(BaseModel):
     - ``answer`` is one of ``options`` (in files also its letter, or its number from 0); without
       options it is the best of ``labels``, which are all right.
     - ``order`` has for each option 0 if it is the answer, or n for the n-th of ``distractors``.
-    - ``performance`` is the same for all variants of a take and seed.
+    - ``performance`` is the same for all variants of a take and seed. Without it and ``take``,
+      results do not compare variants.
     - ``frames`` are the numbers of the frames to show, from 0; without them, the whole clip.
     - ``category`` groups the tables of a benchmark, ``aspect`` is what is asked about, and
       ``condition`` how. ``question`` is the question without the words around it, if any.

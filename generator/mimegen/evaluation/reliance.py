@@ -24,6 +24,7 @@ from mimegen.evaluation.differences import (
     difference,
     difference_interval,
 )
+from mimegen.evaluation.performances import of_known_performances
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import ScoredAnswer
 
@@ -124,7 +125,7 @@ def _background(full: Sequence[ScoredAnswer]) -> Table | None:
     """
     seen: dict[_Seen, dict[str, dict[str, list[bool]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list)))
-    for one in full:
+    for one in of_known_performances(full):
         question = one.question
         if question.background_config in ("aligned", "misaligned"):
             key = (question.action, question.performance_id, str(question.avatar),

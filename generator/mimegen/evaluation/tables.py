@@ -18,6 +18,7 @@ from mimegen.evaluation.controls import FRAME
 from mimegen.evaluation.differences import LEAST_ACTIONS
 from mimegen.evaluation.expected import human_share
 from mimegen.evaluation.pairs import action_clusters, both_right
+from mimegen.evaluation.performances import of_known_performances, unknown_performances
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.reading import RULES, STRICT
 from mimegen.evaluation.reliance import reliance
@@ -57,13 +58,15 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
     """Return all tables of one model and kind of question."""
     model, format_, asks, prompting = kind
     same = [one for one in questions if one.question_type == kind[1:]]
+    whole_clips = [one for one in scored if _is_of_variant(one.question)]
     found = {
         "model": model, "format": format_, "asks": asks, "prompting": prompting,
         "asked": len(same), "human": human_share(same, by_people), **share(scored, *kind),
         "variants": _by_variant(kind, scored, by_people),
         "other_script": sum(one.in_other_script for one in scored),
         "of_two": sum((one.question.people or 1) == 2 for one in scored),
-        "contrasts": contrasts(scored),
+        "contrasts": contrasts(of_known_performances(scored)),
+        "unknown_performances": unknown_performances(whole_clips),
         "groups": parted(scored, lambda one: str(one.question.semantic_group), *kind),
         "actions": parted(scored, lambda one: one.question.action, *kind),
         "confusions": _confusions(scored),
@@ -85,7 +88,7 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[ScoredAnswer],
         found["validity"] = validity(scored)
     if pairs := paired(scored, *kind):
         found["pairs"] = pairs
-    elif whole := whole_groups([one for one in scored if _is_of_variant(one.question)], *kind):
+    elif whole := whole_groups(of_known_performances(whole_clips), *kind):
         found["whole"] = whole
     return found
 

@@ -14,6 +14,7 @@ from mimegen.evaluation.answers import PEOPLE, SIMULATED_PEOPLE
 from mimegen.evaluation.contrasts import read_as, too_few
 from mimegen.evaluation.differences import LEVEL, NO_INTERVAL, ONE_ACTION, power_sentence
 from mimegen.evaluation.markup import escape, figure, style, table
+from mimegen.evaluation.performances import performances_sentence
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
 from mimegen.evaluation.scoring import OTHER_SCRIPT, THRESHOLDS
@@ -105,6 +106,8 @@ def _warnings(content: Table) -> str:
             found.append(f"{name}: {counted(kind['other_script'], 'answer')} {OTHER_SCRIPT}.")
         if len(kind["actions"]) == 1:
             found.append(f"{name}: {ONE_ACTION}.")
+        if unknown := performances_sentence(kind["unknown_performances"]):
+            found.append(f"{name}: {unknown}.")
     items = "".join(f"<li>{escape(one)}</li>" for one in found)
     return f'<section class="warnings"><h2>Warnings</h2><ul>{items}</ul></section>' if found else ""
 

@@ -10,12 +10,20 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from scipy.special import expit, logit
 
-from mimegen.evaluation.contamination.answers import Answers, Falls, estimate, falls_of, pairs_of
+from mimegen.evaluation.contamination.answers import (
+    Answers,
+    Falls,
+    Ints,
+    estimate,
+    falls_of,
+    pairs_of,
+)
 from mimegen.evaluation.contamination.power import PowerDesign, pairs_needed, power_of
 from mimegen.evaluation.statistics import cluster_bootstrap, clustered_share
 
@@ -132,9 +140,28 @@ def _run(scenario: Scenario, run: int, rng: np.random.Generator) -> list[float]:
 
 def _beside(answers: Answers, falls: Falls, truth: float, run: int) -> tuple[float, float]:
     """Return whether McNemar's test says a fall, and whether BCa covers the truth."""
-    pairs = pairs_of(answers)
+    pairs = pairs_of(_paired(answers))
     resampled = cluster_bootstrap(falls.fall, falls.weight, 0.95, run) or (0.0, 0.0)
     return pairs is not None and pairs.p < 0.05, _covers(resampled, truth)
+
+
+def _paired(answers: Answers) -> Answers:
+    """Return answers with a variant for each pair: the n-th answers of a cell in either arm."""
+    turn = np.zeros(len(answers.score), np.int64)
+    cell = answers.action * (int(answers.variant.max()) + 1) + answers.variant
+    for arm in (answers.seen, ~answers.seen):
+        turn[arm] = _turns(cell[arm])
+    return replace(answers, variant=answers.variant * (len(turn) + 1) + turn)
+
+
+def _turns(cells: Ints) -> Ints:
+    """Return how many earlier answers have the same cell as each one, (N,)."""
+    order = np.argsort(cells, kind="stable")
+    starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
+    turns = np.empty(len(cells), np.int64)
+    for start, end in pairwise([*starts.tolist(), len(cells)]):
+        turns[order[start:end]] = np.arange(end - start)
+    return turns
 
 
 def _covers(ends: tuple[float, float], truth: float) -> bool:

@@ -26,7 +26,12 @@ from made_row import CLIP
 from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.evaluation.contamination import plots
-from mimegen.evaluation.contamination.answers import Answers, pairs_of
+from mimegen.evaluation.contamination.answers import (
+    Answers,
+    Discordance,
+    discordance_of,
+    pairs_of,
+)
 from mimegen.evaluation.contamination.balance import _listed
 from mimegen.evaluation.contamination.mixed import mixed_logistic
 from mimegen.evaluation.contamination.pilot import Pilot
@@ -227,11 +232,35 @@ def test_accuracies_near_certainty_have_no_interval_wider_than_it_need_be() -> N
     assert 0.94 < low < 0.95 and 0.995 < high < 1
 
 
-def test_pairs_meet_in_their_cell() -> None:
-    rows = [(1.0, True, 0, 0), (0.0, True, 0, 0), (1.0, True, 0, 0), (0.0, False, 0, 0),
-            (0.0, False, 0, 0), (0.0, True, 1, 0), (1.0, False, 1, 0), (1.0, False, 2, 0)]
-    assert pairs_of(answers_of(rows)) == McNemar(3, 1, 1)
+def test_only_single_answers_to_an_action_in_a_variant_are_pairs() -> None:
+    several = [(1.0, True, 0, 0), (0.0, True, 0, 0), (0.0, False, 0, 0), (1.0, False, 0, 0),
+               (1.0, True, 3, 0), (0.0, False, 3, 0), (0.0, False, 3, 0)]
+    single = [(0.0, True, 1, 0), (1.0, False, 1, 0), (1.0, True, 1, 1), (1.0, False, 1, 1),
+              (1.0, False, 2, 0), (1.0, True, 2, 1)]
+    assert pairs_of(answers_of([*several, *single])) == McNemar(2, 0, 1)
+    assert pairs_of(answers_of(several)) is None
     assert pairs_of(answers_of([(0.5, True, 0, 0), (1.0, False, 0, 0)])) is None
+    assert discordance_of(answers_of([(0.5, True, 0, 0), (1.0, False, 0, 0)])) is None
+    # Single answers disagree in one of two pairs; the cells of several in 1/2 of 2 and in all of 1.
+    assert discordance_of(answers_of(single)) == Discordance(2, 0.5)
+    assert discordance_of(answers_of([*several, *single])) == Discordance(5, 0.6)
+
+
+def test_names_of_clips_do_not_make_pairs(run: Run, tmp_path: Path) -> None:
+    """Four different clips of every action in one variant: no seen clip has a counterpart."""
+    arms = {name: [row | {"variant": "v"} for row in an_arm(name, chance)]
+            for name, chance in (("seen", 0.8), ("unseen", 0.7))}
+    other = [row | {"sample_id": f"unseen{4 * (number // 4) + 3 - number % 4}"}
+             for number, row in enumerate(arms["unseen"])]
+    found = [json.loads(run("--json", seen=arms["seen"], unseen=rows).stdout)
+             for rows in (arms["unseen"], other)]
+    [model], [renamed] = (one["models"] for one in found)
+    assert model["mcnemar"] is renamed["mcnemar"] is None and "McNemar" not in model["words"]
+    assert model["words"] == renamed["words"]
+    pilots = [json.loads(run("--power", 10, "--json", "--pilot", written(
+        tmp_path / "seen.jsonl", arms["seen"]), written(tmp_path / "unseen.jsonl", rows)).stdout)
+        for rows in (arms["unseen"], other)]
+    assert pilots[0] == pilots[1] and pilots[0]["pilot"]["pairs"] == 48
 
 
 def test_what_is_known_of_the_other_arm_alone_is_told_by_z(run: Run) -> None:

@@ -1,7 +1,6 @@
 """One model's answers about seen and unseen clips, compared within actions and variants."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,38 +127,59 @@ def rarer_count(scores: FloatArray) -> int:
     return int(min((scores < 1).sum(), (scores > 0).sum()))
 
 
-def pairs_of(answers: Answers) -> McNemar | None:
-    """Return McNemar's test of pairs with the same action and variant.
+@dataclass(frozen=True)
+class Discordance:
+    """The share of ``pairs`` that disagree: one answer right, the other wrong."""
 
-    Returns None without pairs, or if scores are not all 0 or 1. If both arms have several answers,
-    they are paired in the order in which they come.
+    pairs: int
+    share: float
+
+
+def pairs_of(answers: Answers) -> McNemar | None:
+    """Return McNemar's test of actions and variants with one answer in each arm.
+
+    Where an arm has several answers, nothing states which of them belong together. None without
+    pairs, or if scores are not all 0 or 1.
+    """
+    cells = _cells(answers)
+    if cells is None:
+        return None
+    counts, right = cells
+    seen, unseen = right[:, (counts == 1).all(0)]
+    if not len(seen):
+        return None
+    return McNemar(len(seen), int((seen > unseen).sum()), int((seen < unseen).sum()))
+
+
+def discordance_of(answers: Answers) -> Discordance | None:
+    """Return how often answers to the same action and variant in the two arms disagree.
+
+    Every answer of one arm is compared with every one of the other, so that their order does not
+    matter. A cell counts as many pairs as answers in its smaller arm. None as for ``pairs_of``.
+    """
+    cells = _cells(answers)
+    if cells is None:
+        return None
+    counts, right = cells
+    seen, unseen = right / counts
+    weight = counts.min(0)
+    share = seen * (1 - unseen) + unseen * (1 - seen)
+    return Discordance(int(weight.sum()), float(np.average(share, weights=weight)))
+
+
+def _cells(answers: Answers) -> tuple[FloatArray, FloatArray] | None:
+    """Return the numbers of answers and of right ones, (2, C): seen and unseen, by cell.
+
+    Cells are the C actions and variants that both arms have. None if there are none, or if scores
+    are graded.
     """
     if not np.isin(answers.score, (0, 1)).all():
         return None
-    both = _pair_scores(answers)
-    if not len(both):
-        return None
-    return McNemar(len(both), int((both[:, 0] > both[:, 1]).sum()),
-                   int((both[:, 0] < both[:, 1]).sum()))
-
-
-def _pair_scores(answers: Answers) -> FloatArray:
-    """Return the scores of pairs (P, 2): seen, unseen."""
     cell = answers.action * (int(answers.variant.max()) + 1) + answers.variant
-    turn = np.zeros(len(cell), np.int64)
-    for arm in (answers.seen, ~answers.seen):
-        turn[arm] = _turns(cell[arm])
-    name = cell * (len(cell) + 1) + turn
-    _, first, second = np.intersect1d(name[answers.seen], name[~answers.seen],
-                                      assume_unique=True, return_indices=True)
-    return np.stack([answers.score[answers.seen][first], answers.score[~answers.seen][second]], 1)
-
-
-def _turns(cells: Ints) -> Ints:
-    """Return how many earlier answers have the same cell as each one, (N,)."""
-    order = np.argsort(cells, kind="stable")
-    starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
-    turns = np.empty(len(cells), np.int64)
-    for start, end in pairwise([*starts.tolist(), len(cells)]):
-        turns[order[start:end]] = np.arange(end - start)
-    return turns
+    size = int(cell.max()) + 1
+    counts = np.stack([np.bincount(cell[arm], minlength=size)
+                       for arm in (answers.seen, ~answers.seen)]).astype(float)
+    right = np.stack([np.bincount(cell[arm], answers.score[arm], size)
+                      for arm in (answers.seen, ~answers.seen)]).astype(float)
+    both = (counts > 0).all(0)
+    return (counts[:, both], right[:, both]) if both.any() else None

@@ -52,13 +52,13 @@ def read_pilot(seen: Path, unseen: Path, manifests: Sequence[Path]) -> Pilot:
     """
     clips = read_clips(manifests)
     judged = judge(read_arm("seen", seen, clips), read_arm("unseen", unseen, clips), 0.05).judged
-    pairs = [model.pairs for model in judged if model.pairs]
-    asked = sum(found.pairs for found in pairs)
-    disagree = sum(found.first_only + found.second_only for found in pairs)
+    found = [model.discordance for model in judged if model.discordance]
+    asked = sum(one.pairs for one in found)
+    disagree = sum(one.pairs * one.share for one in found)
     if not disagree:
         raise RequestError(f"{seen}, {unseen}: no pairs of the same action and variant with scores"
                            " of 0 or 1 that disagree; set --discordance instead")
-    return Pilot(round(asked / len(pairs)), disagree / asked, max(map(_smallest, judged)))
+    return Pilot(round(asked / len(found)), disagree / asked, max(map(_smallest, judged)))
 
 
 def _smallest(model: Judged) -> float:

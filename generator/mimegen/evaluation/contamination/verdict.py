@@ -8,7 +8,9 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.contamination.answers import (
     Answers,
+    Discordance,
     Falls,
+    discordance_of,
     estimate,
     falls_of,
     pairs_of,
@@ -73,14 +75,16 @@ class Comparison:
 class Judged:
     """One model (or other group of ``by``): its comparison, the tests beside it and the verdict.
 
-    ``p`` (of no fall) and ``p_equal`` (of a fall as large as the margin) are Holm-corrected over
-    the models. ``placebo`` compares unseen clips with other unseen ones.
+    ``pairs`` are actions and variants with one answer in each arm; ``discordance`` is over all
+    answers. ``p`` (of no fall) and ``p_equal`` (of a fall as large as the margin) are corrected by
+    Holm's method over the models. ``placebo`` compares unseen clips with other unseen ones.
     """
 
     name: str
     whole: Comparison
     variants: Sequence[tuple[str, Comparison]]
     pairs: McNemar | None
+    discordance: Discordance | None
     mixed: Mixed | None
     placebo: Comparison | None
     p: float
@@ -164,8 +168,8 @@ def _compared(name: str, seen: Sequence[ScoredRow], unseen: Sequence[ScoredRow],
                            " standard error needs at least two, and a useful one about ten")
     whole = _comparison(answers, falls, name)
     return Judged(name, whole, _by_variant(answers, variants, name), pairs_of(answers),
-                  mixed_logistic(answers.where(falls.used)), _placebo(name, ordered[1], fresh),
-                  whole.fall.p(), np.nan, UNDECIDED)
+                  discordance_of(answers), mixed_logistic(answers.where(falls.used)),
+                  _placebo(name, ordered[1], fresh), whole.fall.p(), np.nan, UNDECIDED)
 
 
 def _comparison(answers: Answers, falls: Falls, name: str) -> Comparison:

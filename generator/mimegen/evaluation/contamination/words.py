@@ -27,9 +27,10 @@ METHOD = (
     " tested by its score (Farrington and Manning); its error is robust to answers of one action"
     " going together (CR2), with t at Satterthwaite's degrees of freedom; Holm's correction is over"
     " all models. No fall is said where two one-sided tests show that the truth lies within the"
-    " margin. The bootstrap over actions (BCa), McNemar's exact test and the mixed logistic model"
-    " stand beside it and decide nothing. The interval of the fall is the one to quote: near"
-    f" certainty, where an arm has fewer than {FEW_RARE} wrong (or right) answers, BCa's, marked *,"
+    " margin. The bootstrap over actions (BCa), McNemar's exact test (of actions and variants with"
+    " one answer in each arm) and the mixed logistic model stand beside it and decide nothing. The"
+    " interval of the fall is the one to quote: near certainty, where an arm has fewer than"
+    f" {FEW_RARE} wrong (or right) answers, BCa's, marked *,"
     " covers less than 95 %."
 )
 
@@ -74,8 +75,9 @@ def _p(p: float) -> str:
 def _pairs(pairs: McNemar | None) -> str:
     if pairs is None:
         return ""
-    return (f" Of {pairs.pairs} pairs {pairs.first_only} were right on the seen clip alone and"
-            f" {pairs.second_only} on the unseen clip alone (exact McNemar test, {_p(pairs.p)}).")
+    return (f" Of {counted(pairs.pairs, 'pair')} (an action in a variant with one answer in each"
+            f" arm) {pairs.first_only} were right on the seen clip alone and {pairs.second_only} on"
+            f" the unseen clip alone (exact McNemar test, {_p(pairs.p)}).")
 
 
 def _conclusion(judged: Judged, margin: float) -> str:

@@ -198,5 +198,5 @@ def test_passes_state_the_speed_of_the_body_that_walks(tmp_path: Path):
     camera: Any = SimpleNamespace()
     pass_jobs(shot.casting, [Column(shot, "keypoints", camera, 3)], store, wanted)
     facts = json.loads((store.pass_folder("a" * 64) / "pass.json").read_text())
-    assert facts["gait"] == json.loads(json.dumps(shot.casting.gait_facts()["gait"]))
+    assert facts["gait"] == json.loads(json.dumps(shot.casting.body_facts()["gait"]))
     assert facts["gait"]["speed"] != 1.2

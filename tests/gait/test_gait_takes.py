@@ -67,7 +67,7 @@ def test_rows_of_a_loop_have_the_cadence_of_its_frames(speed):
 def test_rows_have_the_speed_of_the_body_that_walks(who):
     casting = Casting(gait("walk", speed=1.2), (cast_member(CATALOGUE, who),))
     [performance] = casting.perform(60.0)
-    motion, said = performance.motion, casting.gait_facts()["gait"]
+    motion, said = performance.motion, casting.body_facts()["gait"]
     hips = motion.global_pose.positions[:, 0]
     shown = np.linalg.norm((hips[-1] - hips[0])[:2]) / (motion.frames - 1) * motion.fps
     assert shown == pytest.approx(said["speed"], rel=0.02)

@@ -105,6 +105,7 @@ def test_sets_of_one_kind_are_told_without_counts() -> None:
     assert "The character is man." in said and "All clips are 1280 x 720" in said
     assert "All clips show the view of the render config's own camera" in said
     assert "point-light" not in said and "motion capture" not in said
+    assert "The clip is 640 x 360 pixels" in methods_of(MIXED[:1])
 
 
 @pytest.mark.parametrize(("facts", "words"), [
@@ -127,6 +128,23 @@ def test_sets_of_one_kind_are_told_without_counts() -> None:
 def test_what_one_clip_differs_in_is_said(facts: dict[str, Any], words: str) -> None:
     assert words not in methods_of(MIXED)
     assert words in methods_of([MIXED[0] | facts, *MIXED[1:]])
+
+
+@pytest.mark.parametrize(("scales", "words"), [
+    ([1.0764, 1.0764], "Distances and speeds are 1.076 times those of the recording, because the"
+     " character's legs are longer."),
+    ([0.95, None], "Distances and speeds in 1 clip are 0.950 times those of the recording, because"
+     " the character's legs are shorter."),
+    ([1.0764, 0.95], "Distances and speeds are 0.95 to 1.076 times those of the recordings, because"
+     " they are scaled with the length of the characters' legs;"),
+])
+def test_distances_that_differ_from_the_recordings_are_said(scales: list[float | None],
+                                                            words: str) -> None:
+    clips = [content(number, travel_scale=scale) for number, scale in enumerate(scales)]
+    assert words in methods_of(clips)
+    assert words.replace("Distances and speeds", "Distances") in methods_of(
+        [clip | {"tempo": 1.2} for clip in clips])
+    assert "Distances" not in methods_of([content(0, travel_scale=1.009), content(1)])
 
 
 def test_licences_that_ask_for_credit_are_listed_with_their_source() -> None:

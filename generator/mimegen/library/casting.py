@@ -1,5 +1,6 @@
 """A take together with its performers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,7 +12,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash, refuse_changed
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
-from mimegen.characters.character import Performance
+from mimegen.characters.character import Character, Performance
 from mimegen.characters.gazing import gazed_at
 from mimegen.characters.living import enlivened
 from mimegen.faces.gaze import mirrored_gaze
@@ -31,8 +32,10 @@ from mimegen.library.cast import (
 from mimegen.library.gait_shown import gait_on_body
 from mimegen.library.gait_take import GaitTake
 from mimegen.library.keys import face_code, fault_code, performance_code, watching_code
+from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.reversing import reversed_scene
 from mimegen.library.take import LibraryTake, Source
+from mimegen.library.travel_scale import travel_on_bodies
 from mimegen.library.watched import watched_place
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -224,11 +227,18 @@ class Casting:
         """Return the manifest's fields for the casting."""
         return {**self.take.facts(), **self.cast_facts(), **self._partner_facts()}
 
-    def gait_facts(self) -> dict[str, Any]:
-        """Return the manifest's fields for a gait on its performer; empty for other takes."""
-        if not isinstance(self.take, GaitTake):
+    def body_facts(self) -> dict[str, Any]:
+        """Return the manifest's fields for a gait or a recording on its performers.
+
+        Empty for other takes, for which no body is built.
+        """
+        if not isinstance(self.take, GaitTake | RecordedTake):
             return {}
-        return gait_on_body(self.take, body_of(self.members[0], None))
+        return self.facts_on([body_of(member, None) for member in self.members])
+
+    def facts_on(self, bodies: Sequence[Character]) -> dict[str, Any]:
+        """Return the manifest's fields that depend on the size of the performers' bodies."""
+        return gait_on_body(self.take, bodies[0]) | travel_on_bodies(self.take, bodies)
 
     def cast_facts(self) -> dict[str, Any]:
         """Return the manifest's fields for who performs."""

@@ -58,6 +58,11 @@ class MotionFacts(RowPart):
                           " that front")
     motion_notes: list[str] | None = Field(
         None, description="every assumption and doubt about the motion file")
+    travel_scale: Number | None = Field(
+        None, description="length of the character's legs, as a multiple of that in the motion"
+                          " file. Distances in the clip, and speeds at tempo 1, are this many times"
+                          " the file's; two performers share their geometric mean. Null for other"
+                          " takes than recordings, and for dots without a character")
 
 
 class CharacterFacts(RowPart):

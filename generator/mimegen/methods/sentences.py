@@ -8,6 +8,7 @@ from typing import Any
 from mimegen.base.counted import counted, listed
 from mimegen.evaluation.question import Question
 from mimegen.manifest.row import UPRIGHT, Row
+from mimegen.manifest.travel import is_scaled, scaled_words
 from mimegen.methods.counting import MOST_NAMED, named, ranged, spans, tally
 
 Rows = Sequence[Row]
@@ -33,6 +34,7 @@ def of_clips(rows: Rows) -> Iterator[str]:
     yield from _gaits(rows)
     yield from _alterations(rows)
     yield from _performers(rows)
+    yield from _travels(rows)
     yield from _variants(rows)
     yield from _sides(rows)
     yield from _backgrounds(rows)
@@ -176,6 +178,24 @@ def _performers(rows: Rows) -> Iterator[str]:
         yield f"{counted(len(two), 'clip')} {show} two people{second}."
 
 
+def _travels(rows: Rows) -> Iterator[str]:
+    """Yield how distances and speeds of recordings differ on characters of another size."""
+    scaled = [row for row in rows if is_scaled(row.travel_scale)]
+    if not scaled:
+        return
+    # At another tempo speeds differ by more than the factor.
+    what = "Distances" if any(row.tempo for row in scaled) else "Distances and speeds"
+    which = "" if len(scaled) == len(rows) else f" in {counted(len(scaled), 'clip')}"
+    scales = [row.travel_scale or 1.0 for row in scaled]
+    said = {scaled_words(scale) for scale in scales}
+    if len(said) == 1:
+        yield f"{what}{which} are {said.pop()}."
+        return
+    yield (f"{what}{which} are {ranged(scales, digits=3)} times those of the recordings, because"
+           " they are scaled with the length of the characters' legs; the manifest has each clip's"
+           " factor (travel_scale).")
+
+
 def _variants(rows: Rows) -> Iterator[str]:
     """Yield the variants in MIME's names, if they are few enough to name."""
     variants = [row.config_name for row in rows if row.config_name]
@@ -233,7 +253,8 @@ def _picture_facts(row: Row) -> list[Any]:
 def _pictures(facts: list[Any], same: Rows, total: int) -> str:
     """Return the sentence about the pictures of one render config."""
     config, engine, width, height, fps, blender, device, samples, look, lit = facts
-    which = "All clips" if len(same) == total else counted(len(same), "clip")
+    which = counted(len(same), "clip") if len(same) != total else (
+        "All clips" if total > 1 else "The clip")
     be = "are" if len(same) != 1 else "is"
     if engine is None:
         by = "drawn as dots without a render engine"

@@ -11,7 +11,6 @@ from mimegen.characters.expression import has_face
 from mimegen.library.cast import InLights
 from mimegen.library.casting import Casting
 from mimegen.library.foot_contacts import cast_contacts, contacts_code
-from mimegen.library.gait_shown import gait_on_body
 from mimegen.manifest.timeline import PARTNER, PERFORMER
 from mimegen.plan.keys import (
     drawn_shot_code,
@@ -106,7 +105,7 @@ class Shot:
         performance = scene[0]
         return cast(ShotFacts, {
             **self.casting.facts(),
-            **gait_on_body(self.casting.take, performance.character),
+            **self.casting.facts_on([one.character for one in scene]),
             "angle": int(self.angle) if self.angle.is_integer() else self.angle,
             "frames": performance.motion.frames,
             "fps": self.config.fps,

@@ -131,7 +131,7 @@ def _scene_name(casting: Casting) -> str:
 
 def _casting_facts(casting: Casting, fps: float) -> dict[str, Any]:
     retimed = any(fault.kind.retimes for fault in casting.faults)
-    return {**casting.facts(), **casting.gait_facts(), **_front(casting.take),
+    return {**casting.facts(), **casting.body_facts(), **_front(casting.take),
             "timeline": None if retimed else timeline_of(casting.take, fps)}
 
 

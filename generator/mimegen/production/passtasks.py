@@ -84,7 +84,7 @@ def pass_jobs(casting: Casting, columns: Sequence[Column], store: Store, wanted:
         return []
     config = columns[0].shot.config
     for number in due:
-        store.record_pass(folders[number].name, casting.facts() | casting.gait_facts() | {
+        store.record_pass(folders[number].name, casting.facts() | casting.body_facts() | {
             "pass": columns[number].kind, "engine": wanted.engine,
             "render_config_name": config.name})
     # Keypoints need no rendering, so they get a job of their own, made even where rendering is not

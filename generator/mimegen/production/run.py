@@ -12,6 +12,7 @@ from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.dispatch import Event, TaskFailed
 from mimegen.farm.task import Task
 from mimegen.manifest.row import Row
+from mimegen.manifest.travel import is_scaled, scaled_words
 from mimegen.plan.background_visibility import too_little_shown
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan
@@ -46,7 +47,8 @@ class Run(TaskRun[CastingPlan]):
 
     ``waiting`` are the clips that lack frames or a still, by shot key; ``by_still`` the clips that
     use a still, by its path; ``encoding`` the clips that a worker is making, by the path it writes.
-    ``open`` counts a shot's unfinished clips.
+    ``open`` counts a shot's unfinished clips. ``scaled`` are the characters on which distances were
+    said to differ from a recording's.
     """
 
     does = "renders"
@@ -62,6 +64,7 @@ class Run(TaskRun[CastingPlan]):
     shots: dict[str, ShotState] = field(default_factory=dict)
     measurements: dict[str, PaceMeasurement] = field(default_factory=dict)
     stills: set[str] = field(default_factory=set)
+    scaled: set[str] = field(default_factory=set)
     shots_seen: int = 0
     frames_seen: int = 0
     frames_missing: int = 0
@@ -115,8 +118,19 @@ def _take_in(event: CastingReady, run: Run) -> None:
                 run.by_still.setdefault(still, {})[clip.key] = clip
     for doubt in doubts:
         run.reporter.say(doubt)
+    _say_scale(event.shots[0], run)
     _count(event, run)
     compose_ready(run, _clips_of_shots(run, [shot.key for shot in event.shots]))
+
+
+def _say_scale(shot: Shot, run: Run) -> None:
+    """Say once for each character how distances differ from those of the recording."""
+    casting, scale = shot.casting, run.shots[shot.key].facts.get("travel_scale")
+    if scale is None or not is_scaled(scale) or casting.name in run.scaled:
+        return
+    run.scaled.add(casting.name)
+    run.reporter.say(f"{casting.take.file.name} on {casting.name}: distances and speeds are"
+                     f" {scaled_words(scale)} (travel_scale in the manifest)")
 
 
 def _measurement_of(run: Run, shot: Shot) -> PaceMeasurement:

@@ -59,6 +59,7 @@ class ShotFacts(TypedDict, total=False):
     feet: FootRecord
     faults: list[dict[str, Any]]
     faces_hidden: list[str]
+    travel_scale: float
     character_key: str
     partner_character_key: str | None
     device: str

@@ -6,8 +6,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 OUT ?= demo
+# Hundreds of processes of demo and tests would compile all modules, each for itself.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test quick check docs bench mutants lock release-check clean
+.PHONY: setup demo test quick scores check docs bench mutants lock release-check clean
 
 # .venv with mimegen, editable, and all that tests need, in the releases of requirements.lock.
 setup: $(VENV)/.ready
@@ -19,6 +21,7 @@ $(VENV)/.ready: pyproject.toml requirements.lock tools/system_libraries.sh
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --no-deps --require-hashes -r requirements.lock
 	$(PIP) install --no-deps -e .
+	$(BIN)/python -m compileall -q generator
 	tools/system_libraries.sh $(BIN)/python
 	@echo "mimegen is installed; activate it with: . $(BIN)/activate"
 	@touch $@
@@ -34,6 +37,10 @@ test: setup
 # Tests that need neither Blender nor OpenGL nor a browser, with few examples: is a change sane?
 quick: setup
 	$(BIN)/python -m pytest -m fast --hypothesis-profile quick --numprocesses 2 --dist loadfile
+
+# Performs and lints every score of the library: some ten minutes on two cores.
+scores: setup
+	ls -d mocap/*/ | xargs -P 2 -n 20 $(BIN)/mimegen score lint
 
 # Style, types, and that rooms import only rooms below them.
 check: setup

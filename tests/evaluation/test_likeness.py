@@ -110,7 +110,7 @@ def test_drafts_that_are_too_near_to_given_clips_are_drawn_anew(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     # Dots need no OpenGL.
-    common = ("permute", "--count", "2", "--actions", "stop,deadlift", "--seed", "8", "--axes",
+    common = ("permute", "--count", "2", "--actions", "nod,tennis_swing", "--seed", "8", "--axes",
               "seed,azimuth", "--fix", "display=pointlight", "--fix", "config=draft")
     first, given = tmp_path / "first" / "SPEC.jsonl", tmp_path / "given"
     assert invoke(*common, "--out", first).exit_code == 0

@@ -89,8 +89,8 @@ def test_a_folder_with_another_commitment_is_refused_before_sampling(
 @pytest.mark.slow
 @pytest.mark.parametrize("factor", FACTORS)
 def test_the_halves_of_a_pair_differ_in_their_factor_alone(factor: str) -> None:
-    made = drawn(factor)
-    assert len(made) == 8
+    made = drawn(factor, 2)
+    assert len(made) == 4
     for first, second in zip(made[::2], made[1::2], strict=True):
         one, other = first.content(), second.content()
         assert one["pair"]["id"] == other["pair"]["id"]

@@ -51,8 +51,8 @@ def test_two_people_share_a_factor(small_walker: Path, tmp_path: Path) -> None:
 
 def test_renders_rows_and_methods_say_so(small_walker: Path, tmp_path: Path) -> None:
     done = mimegen("render", "--motion", small_walker, "--label", "walking", "--trim", "0f:3f",
-                   "--variants", "base+blank@0,base+blank@90", "--config", "draft",
-                   "--out", tmp_path / "out", "--store", tmp_path / "store")
+                          "--variants", "base+blank@0,base+blank@90", "--config", "draft",
+                          "--out", tmp_path / "out", "--store", tmp_path / "store")
     clips = mg.open(tmp_path / "out")
     scale = clips[0].travel_scale
     words = f"distances and speeds are {scale:.3f} times those of the recording, because the" \

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 import mimegen as mg
+from array_files import walking
 from made_row import CLIP
+from mimegen.base.arrays import FloatArray
 from mimegen.evaluation.question import Question, write_questions
 from mimegen.manifest.left_out import LeftOut, note_left_out
 from mimegen.manifest.row import Row
@@ -19,6 +22,9 @@ from mimegen.methods.clipset import ClipSet
 from mimegen.methods.counting import ranged, spans, tally
 from mimegen.methods.description import Description, describe
 from mimegen.methods.works import matching, works
+from mimegen.readers.text_to_motion.encoding import encoded
+from mimegen.readers.video.landmarks import VideoQuality
+from mimegen.writers.research import humanml_joints
 from running import invoked
 
 ROOT = Path(__file__).parents[2]
@@ -85,7 +91,7 @@ def test_every_number_is_that_of_the_rows() -> None:
     assert "7 clips show a rendered body, 2 clips show a point-light display and 1 clip shows a" \
         " place without a performer" in said
     assert "3 performances from written choreographies (seeds 0 to 2)" in said
-    assert "1 performance from motion capture or other motion data in 1 file" in said
+    assert "1 performance from 1 motion file (BVH)" in said
     assert "The backgrounds of the 8 rendered clips are blank (5 clips) and aligned (3 clips);" \
         " the places are 1 background (gym)" in said
     assert "3 clips are 1280 x 720 pixels at 60 frames a second, rendered by Cycles of Blender" \
@@ -104,7 +110,7 @@ def test_sets_of_one_kind_are_told_without_counts() -> None:
     said = methods_of(MIXED[4:7])
     assert "The character is man." in said and "All clips are 1280 x 720" in said
     assert "All clips show the view of the render config's own camera" in said
-    assert "point-light" not in said and "motion capture" not in said
+    assert "point-light" not in said and "motion file" not in said
     assert "The clip is 640 x 360 pixels" in methods_of(MIXED[:1])
 
 
@@ -261,11 +267,53 @@ def test_mimegen_is_cited_as_its_citation_file_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("source", "keys"), [
     ("AMASS, CMU subset", {"amass", "cmu"}), ("mocap.cs.cmu.edu", {"cmu"}), ("SMPL-X", {"smplx"}),
-    ("SMPL", {"smpl"}), ("SMPL-H", {"smpl"}), ("CMU 41 markers", set()), ("my lab", set()),
+    ("SMPL", {"smpl"}), ("SMPL-H", {"smpl", "smplh"}), ("CMU 41 markers", set()), ("my lab", set()),
     ("Johansson 1973; numbered as Vanrie & Verfaillie 2004 and BioMotion Toolbox",
      {"johansson1973", "vanrie2004", "vanboxtel2013"}), ("LAFAN1", {"lafan1"})])
 def test_sources_name_the_works_to_cite(source: str, keys: set[str]) -> None:
     assert matching([source]).keys() == keys
+
+
+def joints_of_a_walk() -> FloatArray:
+    return humanml_joints(mg.take("walking").motion())
+
+
+# What a user's file holds, and the works that it is really made with.
+@pytest.mark.parametrize(("name", "content_of", "keys", "kind"), [
+    ("joints.npy", joints_of_a_walk, set(),
+     "NPY with joint positions in the order of HumanML3D"),
+    ("vectors.npy", lambda: encoded(joints_of_a_walk()), {"humanml3d"},
+     "NPY with HumanML3D vectors"),
+    ("smpl.npz", lambda: walking(24), {"smpl"}, "NPZ with SMPL"),
+    ("smplh.npz", lambda: walking(52), {"smpl", "smplh"}, "NPZ with SMPL-H"),
+    ("smplx.npz", lambda: walking(55), {"smplx"}, "NPZ with SMPL-X"),
+    ("walk.bvh", None, set(), "BVH with MotionBuilder or HumanIK"),
+])
+def test_formats_are_cited_only_for_what_is_of_them(tmp_path: Path, name: str, content_of: Any,
+                                                    keys: set[str], kind: str) -> None:
+    file = tmp_path / name
+    if content_of is None:
+        mg.take("walking").save(file)
+    elif name.endswith(".npz"):
+        np.savez(file, mocap_framerate=30.0, **content_of())
+    else:
+        np.save(file, content_of())
+    record = mg.load_motion(file).pointlight().record
+    found = Description.of(ClipSet(rows_of([content(0, **{
+        fact: record[fact] for fact in ("motion_system", "motion_kind", "motion_notes")})])))
+    assert found.works.keys() - {"mimegen", "mime"} == keys
+    assert f"1 performance from 1 motion file ({kind})" in found.methods
+
+
+@pytest.mark.parametrize(("facts", "keys"), [
+    # Anybody's bones may have these names.
+    ({"motion_system": "CMU"}, set()), ({"motion_system": "CMU", "motion_source": "CMU"}, {"cmu"}),
+    ({"motion_system": "joint positions in the order of MediaPipe"}, set()),
+    ({"motion_notes": VideoQuality(1.0, 1.0, 1.0, 2.0).notes("MediaPipe 0.10")}, {"mediapipe"}),
+])
+def test_names_of_bones_say_nothing_about_a_source(facts: dict[str, Any], keys: set[str]) -> None:
+    found = Description.of(ClipSet(rows_of([content(0, **facts)])))
+    assert found.works.keys() - {"mimegen", "mime"} == keys
 
 
 def test_every_work_has_what_a_reference_needs() -> None:

@@ -46,7 +46,9 @@ class MotionFacts(RowPart):
                                            " whose own first is 0")
     motion_last_frame: int | None = Field(None, description="last frame used of the file")
     motion_mapping_sha256: str | None = Field(None, description="of the user's own bone mapping")
-    motion_system: str | None = Field(None, description="the naming system of bones or markers")
+    motion_system: str | None = Field(None, description="the naming system of bones or"
+                                      " markers; of arrays the body model, the features, or the"
+                                      " order of the joints")
     motion_fps: Number | None = Field(None, description="frames a second of the file")
     motion_unit_m: Number | None = Field(None, description="the file's unit, in metres")
     motion_unit_found_by: str | None = None

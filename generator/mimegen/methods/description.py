@@ -20,11 +20,13 @@ from mimegen.methods.sentences import (
     of_versions,
 )
 from mimegen.methods.statements import absent, attributions, changes, doubts
-from mimegen.methods.works import Work, matching, works
+from mimegen.methods.works import Work, defining, matching, works
 
 # The format of questions that is ActPLD's.
 FORCED_CHOICE = "3afc"
 NONE = "none"
+# How the note begins that names the estimator of a video's joints.
+ESTIMATED = "joints were estimated from a video by"
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ def _works(clips: ClipSet) -> dict[str, Work]:
         found["mime"] = known["mime"]
     if any(one.format == FORCED_CHOICE for one in clips.questions):
         found["actpld"] = known["actpld"]
-    return found | matching(_sources(rows)) | _of_faces(rows)
+    systems = filter(None, (row.motion_system for row in rows))
+    return found | matching(_sources(rows)) | defining(systems) | _of_faces(rows)
 
 
 def _engine(row: Row) -> str | None:
@@ -111,8 +114,9 @@ def _engine(row: Row) -> str | None:
 def _sources(rows: tuple[Row, ...]) -> Iterator[str]:
     """Yield the texts of rows that name sources."""
     for row in rows:
-        yield from filter(None, (row.motion_source, row.motion_system, row.dot_set_source,
-                                 row.character_source, row.background_source))
+        yield from filter(None, (row.motion_source, row.dot_set_source, row.character_source,
+                                 row.background_source))
+        yield from (note for note in row.motion_notes or () if note.startswith(ESTIMATED))
 
 
 def _of_faces(rows: tuple[Row, ...]) -> dict[str, Work]:

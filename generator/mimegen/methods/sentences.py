@@ -118,9 +118,17 @@ def _motions(rows: Rows) -> str:
                      f" (seed{'s' if len(seeds) > 1 else ''} {of})")
     if recorded:
         files = {row.motion_sha256 or row.motion_file for row in recorded}
-        parts.append(f"{counted(performances(recorded), 'performance')} from motion capture or"
-                     f" other motion data in {counted(len(files), 'file')}")
+        of = f" ({kinds})" if (kinds := named(map(_file_kind, recorded))) else ""
+        parts.append(f"{counted(performances(recorded), 'performance')} from"
+                     f" {counted(len(files), 'motion file')}{of}")
     return f"They show {listed(parts)}."
+
+
+def _file_kind(row: Row) -> str:
+    """Return the ending of a motion file and what is known of its contents, never their source."""
+    kind = (row.motion_kind or "unknown").upper()
+    known = row.motion_system not in (None, "unknown")
+    return f"{kind} with {row.motion_system}" if known else kind
 
 
 def _gaits(rows: Rows) -> Iterator[str]:

@@ -19,7 +19,10 @@ _VERBATIM = ("doi", "url")
 
 
 class Work(Strict):
-    """A work with the fields of its BibTeX entry; ``matches`` find it in texts about sources."""
+    """A work with the fields of its BibTeX entry.
+
+    ``matches`` find it in texts about sources, ``systems`` are the naming systems that it defines.
+    """
 
     kind: Literal["article", "inproceedings", "misc", "manual", "software"]
     author: str | None = None
@@ -36,6 +39,7 @@ class Work(Strict):
     url: str | None = None
     note: str | None = None
     matches: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
 
     def bibtex(self, key: str) -> str:
         """Return the entry under a key."""
@@ -71,6 +75,12 @@ def matching(texts: Iterable[str]) -> dict[str, Work]:
     said = "\n".join(texts)
     return {key: work for key, work in works().items()
             if any(re.search(pattern, said, re.IGNORECASE) for pattern in work.matches)}
+
+
+def defining(systems: Iterable[str]) -> dict[str, Work]:
+    """Return the works that define naming systems of bones or formats of features, by key."""
+    used = set(systems)
+    return {key: work for key, work in works().items() if used.intersection(work.systems)}
 
 
 def _field(name: str, value: str) -> str:

@@ -88,6 +88,11 @@ def _parents_first(parents: Mapping[str, str | None]) -> list[str]:
     return names
 
 
+def in_order_of(format_: str) -> str:
+    """Return the system of joints whose file has no names, only an order like that of a format."""
+    return f"joint positions in the order of {format_}"
+
+
 @cache
 def smpl_layout() -> Layout:
     """Return the layout of SMPL's 22 body joints, whose positions HumanML3D gives."""

@@ -5,6 +5,7 @@ pose. The joints' names and the rate are not in the file.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -129,7 +130,8 @@ def recording_of_soma(path: Path, tree: Mapping[str, Any], options: ReadOptions)
     skeleton = Skeleton(tuple(parents), above, heads, _tails(tuple(parents), above, heads))
     motion = Motion.from_global_rotations(skeleton, fps, parameters.place,
                                           quaternions.without_flips(parameters.rotations))
-    return upright(path, motion, WORLD, (*notes, *parameters.notes), options, roles)
+    recording = upright(path, motion, WORLD, (*notes, *parameters.notes), options, roles)
+    return recording if len(parents) != BODY else replace(recording, system="SMPL-X")
 
 
 def _first(tree: Mapping[str, Any], name: str) -> FloatArray | None:

@@ -19,7 +19,7 @@ from mimegen.readers.canonical import canonical_recording
 from mimegen.readers.gravity import SMOOTH_S, levelled
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.planting import path_of_feet
-from mimegen.readers.position_layouts import file_layout
+from mimegen.readers.position_layouts import file_layout, in_order_of
 from mimegen.readers.positions import motion_of_positions
 from mimegen.readers.recording import Recording
 from mimegen.readers.smpl.reading import UPRIGHT
@@ -93,8 +93,8 @@ def recording_of_tracked(path: Path, found: Tracked, options: ReadOptions) -> Re
                                         ""), *level, *went)
     recording = canonical_recording(path, motion, found.format, notes, options, first=span.start,
                                     known=layout.roles)
-    return replace(recording, up_axis=found.up, up_source="the camera's picture and how the body"
-                                                          " stands")
+    return replace(recording, system=in_order_of(found.format), up_axis=found.up,
+                   up_source="the camera's picture and how the body stands")
 
 
 def _jitter(positions: FloatArray) -> float:

@@ -77,7 +77,8 @@ def recording_of(path: Path, found: Parameters, world: World, options: ReadOptio
     notes = (*found.notes, *world.notes, *rated, sized, *handed, *went)
     if world.format == "SMPL":
         world = replace(world, format=found.kind)
-    return upright(path, motion, world, notes, options, roles_of(motion.skeleton.names))
+    recording = upright(path, motion, world, notes, options, roles_of(motion.skeleton.names))
+    return replace(recording, system=found.kind)
 
 
 def upright(path: Path, motion: Motion, world: World, notes: tuple[str, ...],

@@ -38,11 +38,13 @@ class TextMotion:
     """One take: joint positions ``positions`` (F, J, 3), Y up, and the model's prompt or None.
 
     ``planted`` maps ``left`` and ``right`` to masks (F,) of the frames in which that foot stands.
+    ``is_vectors`` is whether the file has vectors of features, from which joints are decoded.
     """
 
     positions: FloatArray
     planted: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     prompt: str | None = None
+    is_vectors: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,13 +130,14 @@ def _plain(array: NDArray[Any]) -> Takes | None:
     if array.ndim == 4 and array.shape[1] < MAX_PEOPLE <= array.shape[0]:
         array = np.swapaxes(array, 0, 1)
     if array.ndim == 3 and array.shape[2] == 3 and array.shape[1] in FPS:
-        return Takes(1, _named(array.shape[1]), lambda _: TextMotion(_checked(array)))
+        return Takes(1, data_set(array.shape[1]), lambda _: TextMotion(_checked(array)))
     if array.ndim == 2 and array.shape[1] in JOINTS_OF:
-        return Takes(1, _named(JOINTS_OF[array.shape[1]]), lambda _: _of_vectors(array))
+        return Takes(1, data_set(JOINTS_OF[array.shape[1]]), lambda _: _of_vectors(array))
     if array.ndim == 4 and array.shape[3] == 3 and array.shape[2] in FPS:
-        return Takes(len(array), _named(array.shape[2]), lambda n: TextMotion(_checked(array[n])))
+        return Takes(len(array), data_set(array.shape[2]), lambda n: TextMotion(_checked(array[n])))
     if array.ndim == 3 and array.shape[2] in JOINTS_OF:
-        return Takes(len(array), _named(JOINTS_OF[array.shape[2]]), lambda n: _of_vectors(array[n]))
+        name = data_set(JOINTS_OF[array.shape[2]])
+        return Takes(len(array), name, lambda n: _of_vectors(array[n]))
     return None
 
 
@@ -155,7 +158,7 @@ def _without_others(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _named(joints: int) -> str:
+def data_set(joints: int) -> str:
     """Return the name of the data set with this number of joints."""
     return "KIT-ML" if joints == KIT else "HumanML3D"
 
@@ -167,7 +170,7 @@ def _of_vectors(array: NDArray[Any]) -> TextMotion:
         raise UnreadableError("holds normalised vectors, as a model sees them; multiply by the data"
                               " set's Std.npy and add its Mean.npy first")
     found = decoded(vectors)
-    return TextMotion(found.positions, found.planted)
+    return TextMotion(found.positions, found.planted, is_vectors=True)
 
 
 def _checked(array: NDArray[Any]) -> FloatArray:

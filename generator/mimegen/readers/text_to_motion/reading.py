@@ -7,10 +7,10 @@ from mimegen.base.errors import RequestError
 from mimegen.motion.axes import with_z_up
 from mimegen.readers.canonical import canonical_recording
 from mimegen.readers.options import ReadOptions
-from mimegen.readers.position_layouts import file_layout, smpl_layout
+from mimegen.readers.position_layouts import file_layout, in_order_of, smpl_layout
 from mimegen.readers.positions import motion_of_positions
 from mimegen.readers.recording import Recording
-from mimegen.readers.text_to_motion.layouts import FPS, KIT, Takes, TextMotion
+from mimegen.readers.text_to_motion.layouts import FPS, KIT, Takes, TextMotion, data_set
 
 # Characters of a prompt that are kept.
 MAX_PROMPT_LETTERS = 200
@@ -37,10 +37,16 @@ def recording_of_takes(path: Path, takes: Takes, options: ReadOptions) -> Record
         else found.positions[:, :len(layout.skeleton.names)]
     motion = motion_of_positions(layout, with_z_up(positions), fps, found.planted)
     recording = canonical_recording(path, motion, takes.format, notes, options, known=layout.roles)
-    labelled = replace(recording, prompt=_prompt(found))
+    labelled = replace(recording, prompt=_prompt(found), system=_system(found))
     # ``canonical_recording`` names axes after the turn to Z up; restore the file's own.
     return replace(labelled, up_axis="Y", up_source=f"{takes.format} has Y up") \
         if recording.up_axis == "Z" else replace(labelled, up_axis=IN_FILE[recording.up_axis])
+
+
+def _system(found: TextMotion) -> str:
+    """Return what the file has: a data set's vectors, or positions, which may be from anywhere."""
+    name = data_set(found.positions.shape[1])
+    return f"{name} vectors" if found.is_vectors else in_order_of(name)
 
 
 def _prompt(found: TextMotion) -> str | None:

@@ -32,6 +32,7 @@ from mimegen.methods import ClipSet, Description
 from mimegen.objects.arguments import checked_choice, checked_seed
 from mimegen.objects.media import Video
 from mimegen.objects.records import data_frame, html_table
+from mimegen.objects.wanted import has_any, wanted_values
 
 if TYPE_CHECKING:
     import pandas
@@ -146,9 +147,13 @@ class Clips(Sequence[Clip]):
     def where(self, **facts: Any) -> "Clips":
         """Return the clips whose rows have these values, as in ``where(action="boxing", angle=0)``.
 
-        An action may be named by its id, a label or an alias; ``character`` means ``avatar``,
-        ``background`` means ``background_name`` and so on. Raises RequestError for a field that
-        rows do not have.
+        A list, tuple or set means any of its values: ``where(angle=[0, 90])``. A field that is a
+        list, such as ``labels``, matches the values that it contains. An action may be named by its
+        id, a label or an alias. Fields have short names: ``character`` or ``person`` for
+        ``avatar``, ``partner`` for ``partner_avatar``, ``background`` for ``background_name``,
+        ``config`` for ``render_config_name``, ``view`` or ``direction_deg`` for ``angle``, and
+        ``motion`` for ``motion_file``. Raises RequestError for a field that rows do not have, and
+        for a value of a type that the field never has.
         """
         fields = {*Row.model_fields, *(field for row in self.rows for field, _ in row)}
         facts = {name if name in fields else MEANT.get(name, name): value
@@ -157,10 +162,11 @@ class Clips(Sequence[Clip]):
             if name not in fields:
                 raise RequestError(f"where: rows have no field '{name}'"
                                    f"{near_misses(name, fields)}; frame() shows all fields")
-        if "action" in facts:
-            facts["action"] = self._action_id(facts["action"])
+        wanted = {name: wanted_values(name, value) for name, value in facts.items()}
+        if "action" in wanted:
+            wanted["action"] = [one and self._action_id(one) for one in wanted["action"]]
         return Clips(self.folder, [row for row in self.rows if all(
-            getattr(row, name, None) == value for name, value in facts.items())])
+            has_any(getattr(row, name, None), values) for name, values in wanted.items())])
 
     def _action_id(self, name: str) -> str:
         """Return the id of an action of these clips; a name that the library lacks stays."""

@@ -128,3 +128,17 @@ def test_list_shows_sets_and_what_they_lack() -> None:
         runner.invoke(main, ["list", "sets", "--json"]).stdout)}
     assert sets["mime"]["missing"] == [] and sets["gaia"]["names"] == 400
     assert {file.stem for file in (data_folder() / "mocap/sets").glob("*.yaml")} == {*sets}
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["sets", "mime"], "mimegen list actions --set mime lists the actions of this set"),
+    (["actions", "mime", "--ids"], "mimegen list actions --set mime"),
+    (["actions", "set:mime"], "mimegen list actions --set mime"),
+    (["actions", "actpdl"], "did you mean actpld"),
+    (["characters", "ids"], "mimegen list characters --ids"),
+    (["actions", "characters"], "mimegen list characters"),
+    (["takes", str(Path(__file__).parent)], "--library"),
+    (["takes", "boxing"], "expected nothing after 'takes'")])
+def test_a_word_after_the_kind_is_answered_with_what_to_write(words: list[str], said: str) -> None:
+    done = CliRunner().invoke(main, ["list", *words])
+    assert done.exit_code == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr

@@ -1,5 +1,6 @@
 """T-poses and idle ends are found and cut; long takes are split at rests."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,15 @@ def test_a_t_pose_and_idle_ends_are_cut() -> None:
     assert [reason.split(" at ")[1] for reason in span.reasons] == [
         "the start", "the start", "the end"]
     assert "T-pose of 2." in span.reasons[0] and "rest" in span.reasons[2]
+
+
+def test_the_reasons_account_for_all_that_is_cut() -> None:
+    posed, resting, waving = (("T", 2.0), ("lower", 0.5)), ("rest", 3.0), ("wave", 4.0)
+    for motion in (acted(*posed, resting, waving), acted(*posed, waving), acted(resting, waving)):
+        span = trim_bounds(motion, ROLES)
+        seconds = [float(one) for reason in span.reasons if reason.endswith("at the start")
+                   for one in re.findall(r"([\d.]+) s", reason)]
+        assert sum(seconds) == pytest.approx(span.first / FPS, abs=0.11), span
 
 
 def test_a_t_pose_at_the_end_is_cut() -> None:

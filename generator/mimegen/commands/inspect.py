@@ -110,7 +110,7 @@ def _summary(facts: dict[str, Any]) -> dict[str, str]:
         if not why:
             return lines | {"trim auto": "keeps everything: no T-pose and no idle end"}
         lines["trim auto"] = f"keeps {trim['first_frame'] / fps:.2f} to" \
-                             f" {trim['last_frame'] / fps:.2f} s, because of {why}"
+                             f" {trim['last_frame'] / fps:.2f} s; cuts {why}"
     return lines
 
 

@@ -1,14 +1,14 @@
 """``mimegen list``: list everything that options accept."""
 
 import json
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 from pydantic import RootModel
 
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.paths import data_folders
 from mimegen.base.yaml_file import read_description, read_yaml
 from mimegen.choreography.action import Action, TakeFacts
@@ -235,6 +235,9 @@ KINDS: dict[str, Kind] = {
 SCHEMA = "schema"
 # Kinds of which --imported lists a part.
 _OF_IMPORTS = ("actions", "takes")
+# Kinds after which the name of a set is often written, and options without a value.
+_OF_SETS = ("actions", "sets")
+_FLAGS = ("imported", "ids", "json")
 
 
 class _KindName(click.Choice[str]):
@@ -250,7 +253,8 @@ _HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", 
                                        "actions": ("aliases",)}
 
 
-@click.command("list")
+# Further words are refused with a hint, which says more than click's own message.
+@click.command("list", context_settings={"allow_extra_args": True})
 @click.argument("kind", metavar="[KIND]", type=_KindName([*KINDS, SCHEMA]), required=False)
 @click.option("--set", "of_set", metavar="NAME",
               help="With actions: list only those of this set (mimegen list sets).")
@@ -260,8 +264,9 @@ _HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", 
               help="Print only the names that options accept, one per line.")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @library_option
+@click.pass_context
 @exits_cleanly
-def list_command(kind: str | None, of_set: str | None, imported_alone: bool, ids_alone: bool,
+def list_command(context: click.Context, kind: str | None, of_set: str | None, imported_alone: bool, ids_alone: bool,
                  as_json: bool, libraries: tuple[Path, ...]) -> int:
     """List what options accept: actions, characters and so on.
 
@@ -270,6 +275,9 @@ def list_command(kind: str | None, of_set: str | None, imported_alone: bool, ids
     """
     if ids_alone and as_json:
         raise RequestError("--ids and --json are mutually exclusive")
+    if context.args:
+        raise RequestError(_of_more_words(kind, context.args,
+                                          Catalogue.with_libraries(libraries).sets))
     if kind == SCHEMA:
         if ids_alone:
             raise RequestError("--ids: does not apply to schema, which is no list")
@@ -295,6 +303,23 @@ def list_command(kind: str | None, of_set: str | None, imported_alone: bool, ids
         for note in _notes(catalogue, kind, of_set):
             click.echo(note, err=True)
     return DONE
+
+
+def _of_more_words(kind: str | None, words: Sequence[str], sets: Iterable[str]) -> str:
+    """Return why words after the kind are refused, and what to write instead."""
+    word = words[0]
+    name = word.removeprefix("set:")
+    refused = f"list {kind} {' '.join(words)}: expected nothing after '{kind}'"
+    if name in sets:
+        return f"{refused}; mimegen list actions --set {name} lists the actions of this set"
+    if word in _FLAGS:
+        return f"{refused}; write mimegen list {kind} --{word}"
+    if word in KINDS:
+        return f"{refused}; list one kind at a time, as in mimegen list {word}"
+    if Path(word).is_dir():
+        return f"{refused}; write mimegen list {kind} --library {word} if it is a library"
+    return (f"{refused}; select with --set NAME (for actions) or --library DIR"
+            f"{near_misses(name, sets) if kind in _OF_SETS else ''}")
 
 
 def _rows(catalogue: Catalogue, kind: str | None, of_set: str | None) -> Listing:

@@ -166,6 +166,12 @@ def _arms_down(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
     return np.asarray((_arms(motion, roles)[..., 2] < -0.7).all(axis=1))
 
 
+def _t_pose_text(held_s: float, around_s: float) -> str:
+    """Return a description of a T-pose and of the movement around it, which is cut too."""
+    movement = f" and {around_s:.1f} s of movement into or out of it" if around_s >= 0.05 else ""
+    return f"a T-pose of {held_s:.1f} s{movement}"
+
+
 def _start(still: BoolArray, posed: BoolArray, down: BoolArray,
            fps: float) -> tuple[int, list[str]]:
     """Return the first frame of the performance, and descriptions of the parts cut before it."""
@@ -176,14 +182,15 @@ def _start(still: BoolArray, posed: BoolArray, down: BoolArray,
         end = begin + int(np.argmin(np.append(held[begin:], False)))
         lowered = np.flatnonzero(down[end : end + round(LIMITS.arms_down_within_s * fps)])
         first = min(end + (int(lowered[0]) if len(lowered) else 0), len(still) - 1)
-        reasons.append(f"a T-pose of {(end - begin) / fps:.1f} s")
         # After a T-pose people stand for a while before they begin.
         settled = np.flatnonzero(_runs(still, round(LIMITS.idle_s * fps))[first:])
         if len(settled) and settled[0] < LIMITS.settled_within_s * fps:
             first += int(settled[0])
+        reasons.append(_t_pose_text((end - begin) / fps, (begin + first - end) / fps))
     resting = int(np.argmin(np.append(still[first:], False)))
     if resting >= LIMITS.idle_s * fps:
         # Some rest is kept, from which the movement can be seen to begin.
-        first += resting - round(LIMITS.lead_s * fps)
-        reasons.append(f"{resting / fps:.1f} s of rest")
+        cut = resting - round(LIMITS.lead_s * fps)
+        first += cut
+        reasons.append(f"{cut / fps:.1f} s of rest")
     return first, reasons

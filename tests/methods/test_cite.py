@@ -186,7 +186,7 @@ def test_doubts_faults_and_cells_without_clips_are_stated(tmp_path: Path) -> Non
         "background blank: left out for the performers or the camera: rope (1 clip)",
         "deliberate fault float of amount 0.6 (1 clip)",
         "walk, a, config preview: base+aligned@0 left out: no background is known",
-        "walk-b failed: no hands")
+        "walk-b was not made: no hands")
 
 
 def test_several_outputs_are_one_set_in_which_a_clip_counts_once(tmp_path: Path) -> None:

@@ -7,12 +7,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mimegen.base.errors import RequestError
+from mimegen.commands.status import _text
 from mimegen.farm.handed import queue_name
 from mimegen.farm.spool import Spool
 from mimegen.production.journal import Journal, _reason
@@ -32,7 +34,7 @@ def told(out: Path) -> dict[str, Any]:
 
 def test_after_a_job_all_is_done(three_clips: Path) -> None:
     said = told(three_clips)
-    assert said["clips"] == {"done": 3, "waiting": 0, "failed": 0}
+    assert said["clips"] == {"done": 3, "waiting": 0, "failed": 0, "stopped": 0}
     (shot,) = said["shots"].values()
     assert shot["state"] == "done" and shot["frames"] == shot["of"] == len(frames_of(three_clips))
     (job,) = said["jobs"]
@@ -62,8 +64,10 @@ def test_a_running_job_is_seen_and_so_is_that_it_was_killed(
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
     said = status(out)
-    assert not said["jobs"][0]["runs"] and said["clips"]["failed"] == 1
-    assert "was killed" in invoked("status", out).stdout
+    assert not said["jobs"][0]["runs"] and said["clips"]["stopped"] == 1
+    assert said["clips"]["failed"] == said["not_reached"] == 0
+    text = invoked("status", out).stdout
+    assert "was killed" in text and "run the same command again" in text and "1 stopped" in text
     assert not running_jobs(Store(out / "store"))
 
 
@@ -100,7 +104,8 @@ def test_another_machine_sees_signs_of_life_failures_and_rates(
         said = status(tmp_path)
     (job,) = said["jobs"]
     assert job["runs"] and job["tasks"][0]["worker"] == "worker 7"
-    assert said["clips"] == {"done": 0, "waiting": 1, "failed": 1} and said["not_looked_at"] == 3
+    assert said["clips"] == {"done": 0, "waiting": 1, "failed": 1, "stopped": 0}
+    assert said["not_reached"] == 3
     assert said["clip_states"]["dance-beach"]["why"] == "no space"
     assert said["shots"]["ab12"]["frames"] == 1
     # Three frames of this shot, and another shot like it.
@@ -118,6 +123,33 @@ def test_a_silent_job_elsewhere_is_not_taken_to_run(
     assert not status(tmp_path)["jobs"][0]["runs"]
 
 
+@pytest.mark.parametrize(("error", "stopped", "unreached"), [
+    (KeyboardInterrupt(), 1, 3), (RequestError("disk full"), 1, 3), (None, 1, 0)])
+def test_clips_of_a_job_that_ended_early_are_stopped_and_its_others_are_counted(
+    tmp_path: Path, error: BaseException | None, stopped: int, unreached: int
+) -> None:
+    store, facts = Store(tmp_path / "store"), {"clips": 5, "shots": 2}
+    with suppress(KeyboardInterrupt, RequestError), Journal(tmp_path, store, facts) as journal:
+        journal.shot("ab12", "a dance @0", 4, ["dance-blank", "dance-beach"])
+        journal.clip("dance-beach", "no hands")
+        if error is not None:
+            raise error
+    said, text = status(tmp_path), _text(status(tmp_path))
+    assert said["clips"] == {"done": 0, "waiting": 0, "failed": 1, "stopped": stopped}
+    assert said["not_reached"] == unreached
+    assert said["clip_states"]["dance-blank"]["why"] == (
+        _reason(error) or "its job was stopped before it was made")
+    assert "run the same command again to make them" in text
+    assert "dance-beach  failed: no hands" in text and "dance-blank  stopped: " in text
+    # The job that makes the rest leaves nothing behind.
+    with Journal(tmp_path, store, facts) as journal:
+        assert "not reached yet" in _text(status(tmp_path))
+        for name in ("dance-blank", "dance-beach", "dance-boat", "dance-bar", "dance-gym"):
+            journal.clip(name)
+    assert status(tmp_path)["clips"] == {"done": 5, "waiting": 0, "failed": 0, "stopped": 0}
+    assert status(tmp_path)["not_reached"] == 0 and "again" not in _text(status(tmp_path))
+
+
 def test_the_later_job_counts_though_the_clock_was_set_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,7 +160,7 @@ def test_the_later_job_counts_though_the_clock_was_set_back(
         with Journal(tmp_path, Store(tmp_path / "store"), {"clips": 1, "shots": 1}) as journal:
             journal.clip("dance-blank", why)
     said = status(tmp_path)
-    assert said["clips"] == {"done": 1, "waiting": 0, "failed": 0}
+    assert said["clips"] == {"done": 1, "waiting": 0, "failed": 0, "stopped": 0}
     assert said["jobs"][0]["since"] == pytest.approx(now - 2 * 86400, abs=1)
 
 

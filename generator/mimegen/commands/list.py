@@ -266,8 +266,9 @@ _HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", 
 @library_option
 @click.pass_context
 @exits_cleanly
-def list_command(context: click.Context, kind: str | None, of_set: str | None, imported_alone: bool, ids_alone: bool,
-                 as_json: bool, libraries: tuple[Path, ...]) -> int:
+def list_command(context: click.Context, kind: str | None, of_set: str | None,
+                 imported_alone: bool, ids_alone: bool, as_json: bool,
+                 libraries: tuple[Path, ...]) -> int:
     """List what options accept: actions, characters and so on.
 
     Without KIND, list the kinds. KIND is one of them, such as actions, characters or hand-shapes,
@@ -275,9 +276,7 @@ def list_command(context: click.Context, kind: str | None, of_set: str | None, i
     """
     if ids_alone and as_json:
         raise RequestError("--ids and --json are mutually exclusive")
-    if context.args:
-        raise RequestError(_of_more_words(kind, context.args,
-                                          Catalogue.with_libraries(libraries).sets))
+    _refuse_more_words(kind, context.args, libraries)
     if kind == SCHEMA:
         if ids_alone:
             raise RequestError("--ids: does not apply to schema, which is no list")
@@ -303,6 +302,13 @@ def list_command(context: click.Context, kind: str | None, of_set: str | None, i
         for note in _notes(catalogue, kind, of_set):
             click.echo(note, err=True)
     return DONE
+
+
+def _refuse_more_words(kind: str | None, words: Sequence[str], libraries: tuple[Path, ...]
+                       ) -> None:
+    """Raise RequestError if there are words after the kind."""
+    if words:
+        raise RequestError(_of_more_words(kind, words, Catalogue.with_libraries(libraries).sets))
 
 
 def _of_more_words(kind: str | None, words: Sequence[str], sets: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ import click
 from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.manifest.left_out import LeftOutCell, variants_by_reason
 from mimegen.production.progress import duration, roughly
-from mimegen.production.status import status
+from mimegen.production.status import FAILED, STOPPED, status
 
 # Seconds between two updates of --watch.
 EVERY_S = 2.0
@@ -46,9 +46,13 @@ def _text(report: dict[str, Any]) -> str:
     done = sum(shot["state"] == "done" for shot in shots)
     counts = [f"clips  {clips['done']} done", f"{clips['waiting']} waiting",
               f"{clips['failed']} failed"]
-    if report["not_looked_at"]:
-        counts.append(f"{report['not_looked_at']} not checked yet")
-    lines = [", ".join(counts), f"shots  {done} of {len(shots)} have all their frames"]
+    if clips["stopped"]:
+        counts.append(f"{clips['stopped']} stopped")
+    if report["not_reached"]:
+        yet = "" if _nothing_runs(report) else " yet"
+        counts.append(f"{report['not_reached']} not reached{yet}")
+    lines = [", ".join(counts), *_what_to_do(report),
+             f"shots  {done} of {len(shots)} have all their frames"]
     if report["passes"]:
         lines.append("passes " + ", ".join(f"{kind} of {count}" for kind, count
                                            in report["passes"].items()) + " clips")
@@ -57,10 +61,23 @@ def _text(report: dict[str, Any]) -> str:
     lines += [_slurm_line(left) for left in report["slurm"]]
     lines += _some([f"  {shot['frames']:4d} of {shot['of']:4d} frames  {shot['title']}"
                     f"  ({shot['state']})" for shot in shots if shot["state"] != "done"])
-    lines += _some([f"  {name}  failed: {clip.get('why')}"
-                    for name, clip in report["clip_states"].items() if clip["state"] == "failed"])
+    lines += _some([f"  {name}  {clip['state']}: {clip.get('why')}"
+                    for name, clip in report["clip_states"].items()
+                    if clip["state"] in (FAILED, STOPPED)])
     lines += _some(_left_out_lines(report["left_out"]))
     return "\n".join(lines)
+
+
+def _nothing_runs(report: dict[str, Any]) -> bool:
+    """Return whether no job runs."""
+    return not any(job["runs"] for job in report["jobs"])
+
+
+def _what_to_do(report: dict[str, Any]) -> list[str]:
+    """Return a line for clips of a stopped job."""
+    if not _nothing_runs(report) or not (report["clips"]["stopped"] or report["not_reached"]):
+        return []
+    return ["       the job was stopped: run the same command again to make them"]
 
 
 def _job_lines(job: dict[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ from mimegen.manifest.file import MANIFEST, some_rows
 from mimegen.manifest.left_out import LeftOutCell, read_left_out
 from mimegen.manifest.row import Row
 from mimegen.production.journal import STATUS
-from mimegen.production.status import status
+from mimegen.production.status import FAILED, STOPPED, status
 
 _OR_QUESTIONS = ", or a file of questions"
 
@@ -22,7 +22,7 @@ class ClipSet:
     """Clips, each once, and the questions about them, if any.
 
     ``repeated`` counts the clips that several of the folders have. ``failed`` are the clips that
-    could not be rendered, with the reason.
+    were not made, with the reason.
     """
 
     rows: tuple[Row, ...]
@@ -76,4 +76,5 @@ def _failures(folder: Path) -> list[tuple[str, str]]:
     if not (folder / STATUS).is_dir():
         return []
     return sorted((name, str(clip.get("why"))) for name, clip in
-                  status(folder)["clip_states"].items() if clip["state"] == "failed")
+                  status(folder)["clip_states"].items()
+                  if clip["state"] in (FAILED, STOPPED))

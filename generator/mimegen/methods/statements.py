@@ -80,8 +80,8 @@ def changes(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def absent(left_out: Iterable[LeftOutCell], failed: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the cells of the design that have no clip: left out, or failed."""
+    """Yield the cells of the design that have no clip: left out, or not made."""
     for (action, take, config, why), variants in variants_by_reason(left_out).items():
         yield f"{action}, {take}, config {config}: {', '.join(variants)} left out: {why}"
     for name, why in failed:
-        yield f"{name} failed: {' '.join(why.split())}"
+        yield f"{name} was not made: {' '.join(why.split())}"

@@ -20,6 +20,9 @@ from mimegen.store.users import MISSED, SIGN_OF_LIFE_S
 
 # The rate is averaged over this many of the latest seconds.
 _RATE_SPAN_S = 120.0
+# The states of a clip.
+DONE, WAITING, FAILED, STOPPED = "done", "waiting", "failed", "stopped"
+STATES = (DONE, WAITING, FAILED, STOPPED)
 
 
 @dataclass
@@ -49,6 +52,11 @@ class JobState:
         return time.time() - self.last_sign < MISSED * SIGN_OF_LIFE_S if lives is None else lives
 
     @property
+    def was_stopped(self) -> bool:
+        """Whether the job was killed, or ended by an error, before it was through."""
+        return self.why is not None if self.ended else not self.runs
+
+    @property
     def rate(self) -> float | None:
         """Frames per second recently; None if none were made."""
         end, made = self.frames[-1] if self.frames else (self.since, 0)
@@ -61,6 +69,10 @@ class JobState:
 
 def status(out: Path) -> dict[str, Any]:
     """Return the progress of the jobs of ``out``: jobs, shots and clips, as JSON content.
+
+    A clip is ``stopped`` if its job ended before it was made; the same command makes it.
+    ``not_reached`` counts planned clips that a running job, or the last one if it was stopped, has
+    not looked at; some of these may exist.
 
     ``slurm`` lists the tasks that were left to Slurm's jobs, whose clips are not counted yet;
     ``left_out`` the cells that requests left out because they do not exist.
@@ -78,8 +90,9 @@ def status(out: Path) -> dict[str, Any]:
         job.facts["left_s"] = _time_left(job, shots)
     states = [clip["state"] for clip in clips.values()]
     return {
-        "clips": {state: states.count(state) for state in ("done", "waiting", "failed")},
-        "not_looked_at": sum(_not_drawn(job) for job in jobs if job.runs),
+        "clips": {state: states.count(state) for state in STATES},
+        "not_reached": sum(_not_reached(job) for job in jobs
+                           if job.runs or (job is jobs[-1] and job.was_stopped)),
         "jobs": [_job_report(job) for job in jobs if job.runs or job is jobs[-1]],
         "slurm": slurm,
         "shots": shots, "clip_states": clips, "passes": dict(sorted(passes.items())),
@@ -159,8 +172,8 @@ def _clips(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
     for job in jobs:
         for name, states in job.clips.items():
             if states["state"] == "waiting" and not job.runs:
-                found.setdefault(name, {"state": "failed", "shot": states["shot"],
-                                        "why": job.why or "its job ended before it was made"})
+                found.setdefault(name, {"state": STOPPED, "shot": states["shot"],
+                                        "why": job.why or "its job was stopped before it was made"})
             else:
                 found[name] = found.get(name, {}) | states
     return found
@@ -179,8 +192,8 @@ def _shots(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _not_drawn(job: JobState) -> int:
-    """Return how many clips of a job have not been examined yet."""
+def _not_reached(job: JobState) -> int:
+    """Return how many of its planned clips a job has not examined."""
     return max(0, int(job.facts.get("clips", 0)) - len(job.clips))
 
 

@@ -9,23 +9,27 @@ import pytest
 from mimegen.commands.evaluate import _human
 from mimegen.evaluation.answers import PEOPLE
 from mimegen.evaluation.expected import UNKNOWN, human_share, with_expectation
+from mimegen.evaluation.making import QuestionRequest, questions_of
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.results.page import _kinds
 from mimegen.evaluation.scoring import ScoredAnswer
 from mimegen.evaluation.tables import report
+from mimegen.evaluation.templates import read_templates
+from questions_rows import library_rows
 
 
 def question(number: int = 0, **more: Any) -> Question:
     content = {"question_id": f"q{number}", "sample_id": f"s{number}", "action": f"a{number % 4}",
                "variant": "base+blank@0", "format": "mc", "prompt": "?", "answer": "a",
                "options": ["a", "b", "c", "d"], "labels": ["a"],
-               "background_config": "blank"}
+               "distractors": [{"text": text, "origin": "block"} for text in "bcd"],
+               "background_config": "blank", "versions": {"mimegen": "1"}}
     return Question.model_validate(content | more)
 
 
 @pytest.mark.parametrize(("more", "accuracy"), [
     # MIME's Tables 1 to 3, read anew from the paper.
-    ({}, 0.996), ({"format": "free", "options": []}, 0.895),
+    ({}, 0.996), ({"format": "free", "options": [], "distractors": []}, 0.895),
     ({"variant": "base+misaligned@0", "background_config": "misaligned"}, 0.992),
     ({"variant": "base+blank@270", "format": "free"}, 0.851),
     ({"variant": "woman+blank@0", "avatar": "woman"}, 0.985),
@@ -47,7 +51,11 @@ def test_what_was_measured_on_such_clips_is_an_expectation(more: dict[str, Any],
     {"variant": "random:3+blank@0"}, {"avatar": "random:3"}, {"people": 2}, {"variant": "upright"},
     # Other questions: about intentions, with other wrong answers, with less to see.
     {"asks": "intention"}, {"difficulty": "near"}, {"control": "frame"},
-    {"distractors": [{"text": "b", "origin": "given"}]}, {"condition": "text"},
+    {"distractors": [{"text": text, "origin": "given"} for text in "bcd"]}, {"condition": "text"},
+    # Questions of other programs, with other wrong answers or another wording.
+    {"distractors": []}, {"distractors": [{"text": text} for text in "bcd"]}, {"versions": {}},
+    {"options": ["a", "x", "y", "z"]},
+    {"format": "free", "options": [], "distractors": [], "versions": {}},
     # ActPLD's people chose labels of upright displays seen from the front.
     {"format": "3afc"}, {"format": "3afc", "variant": "upright", "asks": "intention"},
     {"format": "3afc", "variant": "pointlight:inverted@0"},
@@ -57,6 +65,14 @@ def test_what_was_measured_on_such_clips_is_an_expectation(more: dict[str, Any],
 ])
 def test_what_was_not_measured_is_unknown(more: dict[str, Any]) -> None:
     assert human_share([question(**more)]) == {"accuracy": None, "source": UNKNOWN}
+
+
+@pytest.mark.parametrize(("format_", "accuracy"), [("mc", 0.996), ("free", 0.895)])
+def test_mimegens_own_questions_have_an_expectation(format_: str, accuracy: float) -> None:
+    made = questions_of(library_rows(["base+blank@0"]), QuestionRequest(
+        format_, "label", "zero-shot", read_templates(format_, None)))
+    found = {one.people: one.human for one in with_expectation(made)}
+    assert found[1] is not None and found[1]["accuracy"] == accuracy
 
 
 @pytest.mark.parametrize(("format_", "name"), [

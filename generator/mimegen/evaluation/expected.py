@@ -37,12 +37,22 @@ class ExpectedShares(Strict):
 
 def _is_as_measured(question: Question) -> bool:
     """Whether people would see the clip whole, its usual performer, and usual distractors."""
-    drawn = question.difficulty is None and all(
-        one.get("origin") != GIVEN for one in question.distractors)
+    drawn = question.difficulty is None and _is_by_mimegen(question)
     is_base = not (question.variant or "").startswith(BASE) \
         or question.avatar in (None, MEASURED_BASE)
     return (drawn and is_base and question.control is None
             and question.condition in (None, "video") and question.pair is None)
+
+
+def _is_by_mimegen(question: Question) -> bool:
+    """Whether the question was made by mimegen, with wrong answers that it drew itself.
+
+    Other programs write no version of mimegen and no origin of each wrong answer.
+    """
+    drawn = [one.get("text") for one in question.distractors
+             if one.get("origin") not in (None, GIVEN)]
+    wrong = [option for option in question.options if option != question.answer]
+    return "mimegen" in question.versions and sorted(map(str, drawn)) == sorted(wrong)
 
 
 class PublishedShares(Strict):

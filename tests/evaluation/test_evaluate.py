@@ -1,3 +1,4 @@
+import html
 import json
 import os
 import re
@@ -23,7 +24,7 @@ from mimegen.commands.evaluate import _show, chance_text
 from mimegen.evaluation import scoring
 from mimegen.evaluation.answers import Answer, read_answers
 from mimegen.evaluation.contrasts import READ_AS, contrasts, read_as, too_few
-from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL, ONE_ACTION
+from mimegen.evaluation.differences import LEAST_ACTIONS, NO_INTERVAL, NOT_CORRECTED, ONE_ACTION
 from mimegen.evaluation.making import QuestionRequest, questions_of, variant_of
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.reading import chosen_option, final_phrase
@@ -307,6 +308,21 @@ def test_the_printed_tables_name_characters_backgrounds_and_what_lacks_answers(t
     # Only what was asked about and shares no performance is named, not all that might be compared.
     assert left.endswith("in both variants: woman")
     assert done.stderr.strip() == f"report: {tmp_path / 'report' / 'index.html'}"
+
+
+@pytest.mark.parametrize(("variants", "is_said"), [
+    (("blank", "aligned", "misaligned"), True), (("blank", "aligned"), False)])
+def test_intervals_of_several_comparisons_are_said_to_be_uncorrected(
+        tmp_path, capsys, variants, is_said):
+    """One comparison needs no correction."""
+    questions = asked("mc", tuple(f"base+{one}@0" for one in variants))
+    content = {**report(score([told(one, one.variant == "base+blank@0" or one.action > "g")
+                               for one in questions], "wordllama"), questions), "people": None}
+    assert len(content["models"][0]["contrasts"]) == len(variants) - 1
+    _show(content)
+    assert (NOT_CORRECTED in capsys.readouterr().out) == is_said
+    page = write_page({**content, "similarity": "wordllama"}, [], tmp_path).read_text()
+    assert html.escape(NOT_CORRECTED) in page
 
 
 @pytest.mark.parametrize(("line", "said"), [

@@ -69,7 +69,7 @@ def test_what_was_not_measured_is_unknown(more: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("format_", "accuracy"), [("mc", 0.996), ("free", 0.895)])
 def test_mimegens_own_questions_have_an_expectation(format_: str, accuracy: float) -> None:
-    made = questions_of(library_rows(["base+blank@0"]), QuestionRequest(
+    made = questions_of(library_rows(("base+blank@0",)), QuestionRequest(
         format_, "label", "zero-shot", read_templates(format_, None)))
     found = {one.people: one.human for one in with_expectation(made)}
     assert found[1] is not None and found[1]["accuracy"] == accuracy

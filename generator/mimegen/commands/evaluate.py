@@ -22,6 +22,7 @@ from mimegen.evaluation.differences import (
     LEAST_ACTIONS,
     LEVEL,
     NO_INTERVAL,
+    NOT_CORRECTED,
     ONE_ACTION,
     power_sentence,
 )
@@ -218,7 +219,7 @@ def _show_kind(console: Console, one: dict[str, Any]) -> None:
     if one["contrasts"]:
         console.print(_differences("comparison", [(read_as(row["contrast"]), row)
                                                   for row in one["contrasts"]]))
-        _show_few(console, one["contrasts"])
+        _show_notes(console, one["contrasts"])
     if lacking := performances_sentence(one["unknown_performances"]) or _not_compared(one):
         console.print(lacking, markup=False)
 
@@ -328,8 +329,12 @@ def _not_compared(one: dict[str, Any]) -> str:
             f" {'; '.join(left)}")
 
 
-def _show_few(console: Console, contrasts: list[dict[str, Any]]) -> None:
-    """Print why comparisons have no interval, and that none can be significant."""
+def _show_notes(console: Console, contrasts: list[dict[str, Any]]) -> None:
+    """Print what intervals are not corrected for, why some are missing, and that no comparison can
+    be significant.
+    """
+    if len(contrasts) > 1 and any(row["interval"] for row in contrasts):
+        console.print(NOT_CORRECTED, markup=False)
     if any(row["interval"] is None for row in contrasts):
         console.print(f"({NO_INTERVAL}, fewer than {LEAST_ACTIONS})", markup=False)
     if few := too_few(contrasts):
@@ -345,7 +350,7 @@ def _show_compared(console: Console, compared: list[dict[str, Any]]) -> None:
         console.print(f"\nmodels on the same questions, {kind}:", markup=False)
         console.print(_differences("models", [(f"{row['second']} instead of {row['first']}", row)
                                               for row in rows]))
-        _show_few(console, rows)
+        _show_notes(console, rows)
         for row in rows:
             if row["p_holm"] >= 1 - LEVEL and (power := power_sentence(row)):
                 console.print(f"{row['second']} instead of {row['first']}: {power}", markup=False)

@@ -28,7 +28,8 @@ AUDIT = {
     "background": "picks the option whose meaning is closest to the background's name. It should"
                   " succeed on aligned backgrounds, and is not tested.",
     "right": "share of the questions that the rule answers correctly; a tie counts in part.",
-    "95 %": "interval of that share. It allows for questions about one action being alike.",
+    "95 %": "interval of that share. It allows for questions about one action being alike. It is"
+            " not corrected for the number of rules; 'p after Holm' is.",
     "chance": "share that guessing gets right.",
     "p after Holm": "probability of such a share if the rule were no better than guessing,"
                     f" corrected for the number of rules. Below {LEVEL:g}, the file gives answers"
@@ -40,7 +41,8 @@ EVALUATION = {
     "of": "number of answers.",
     "accuracy": "share of the answers that are correct.",
     "95 %": "interval of the accuracy, or of a difference. It allows for answers about one action"
-            " (and of people, by one person) being alike: quote this one.",
+            " (and of people, by one person) being alike: quote this one. It is not corrected for"
+            " the number of comparisons; 'p after Holm' is.",
     "if independent": "the interval that would hold if all answers were independent. It is too"
                       " narrow where they are not.",
     "unparsed": "share of the answers in which no choice was found. They count as wrong.",

@@ -36,6 +36,8 @@ TEN_POINTS = 0.1
 # 2,000 studies of 12 to 72 actions); MIME's own set has 1.07. With twenty pairs of each of eight
 # actions it gives 23 % where the effect differs between actions by 1 logit, 38 % by 2.
 MAX_PAIRS = 1.25
+NOT_CORRECTED = ("Intervals are not corrected for the number of comparisons; p after Holm's method"
+                 " is.")
 NO_INTERVAL = "no interval: too few actions"
 ONE_ACTION = "all answers are about one action, so intervals do not apply to other actions"
 

@@ -30,8 +30,8 @@ METHOD = (
     " margin. The bootstrap over actions (BCa), McNemar's exact test (of actions and variants with"
     " one answer in each arm) and the mixed logistic model stand beside it and decide nothing. The"
     " interval of the fall is the one to quote: near certainty, where an arm has fewer than"
-    f" {FEW_RARE} wrong (or right) answers, BCa's, marked *,"
-    " covers less than 95 %."
+    f" {FEW_RARE} wrong (or right) answers, BCa's, marked *, covers less than 95 %. Intervals are"
+    " not corrected for the number of models; p after Holm's method is."
 )
 
 

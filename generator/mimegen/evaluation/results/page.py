@@ -12,7 +12,13 @@ from mimegen.base.files import publish
 from mimegen.base.names import path_name
 from mimegen.evaluation.answers import PEOPLE, SIMULATED_PEOPLE
 from mimegen.evaluation.contrasts import read_as, too_few
-from mimegen.evaluation.differences import LEVEL, NO_INTERVAL, ONE_ACTION, power_sentence
+from mimegen.evaluation.differences import (
+    LEVEL,
+    NO_INTERVAL,
+    NOT_CORRECTED,
+    ONE_ACTION,
+    power_sentence,
+)
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.performances import performances_sentence
 from mimegen.evaluation.results.clips import Failure, data_address
@@ -30,10 +36,10 @@ METHOD = (
     " by performance: McNemar's exact test, or for people and for several performances of an action"
     " t over actions, with Holm's correction over the contrasts of a model; their interval is t's"
     " over actions (CR2). Differences between models are tested in the same way, by question, with"
-    " Holm's correction over the pairs of models. A choice is read by the first rule that finds"
-    " one: an answer's field, tags or box; the last clear statement of a letter; a letter at the"
-    " beginning or in brackets; the words of exactly one option. What is denied or doubted does not"
-    " count; everything else is unparsed, and wrong."
+    f" Holm's correction over the pairs of models. {NOT_CORRECTED} A choice is read by the first"
+    " rule that finds one: an answer's field, tags or box; the last clear statement of a letter; a"
+    " letter at the beginning or in brackets; the words of exactly one option. What is denied or"
+    " doubted does not count; everything else is unparsed, and wrong."
 )
 PERFORMERS_NOTE = ("Each performer over all their variants. Their backgrounds and views may differ;"
                    " the comparisons have all else equal.")
@@ -272,9 +278,10 @@ def _contrasts(kinds: Sequence[Table]) -> str:
     few = dict.fromkeys(f"<p>{escape(kind['model'])}: {escape(sentence)}</p>" for kind in kinds
                         if (sentence := too_few(kind["contrasts"])))
     return "<h3>Comparisons (contrasts), all else equal</h3>" + _filled(
-        ("Comparison", "Model", *DIFFERENCE_HEADS, "Variants"), rows) + "".join(few)
+        ("Comparison", "Model", *DIFFERENCE_HEADS, "Variants"), rows) + _NOTE + "".join(few)
 
 
+_NOTE = f"<p>{escape(NOT_CORRECTED)}</p>"
 DIFFERENCE_HEADS = ("Points, t over actions", "Bootstrap", "Pairs", "Lost / gained", "Test", "p",
                     "p (Holm)")
 
@@ -315,7 +322,7 @@ def _compared(content: Table) -> PageSection:
         "<h2>Models on the same questions</h2><p>Each row is one model's accuracy minus another's,"
         " over the questions that both answered. Lost: only the model that is subtracted is right."
         " Gained: only the other model is right.</p>"
-        + _filled(("Questions", "Asks", "Prompting", "Models", *DIFFERENCE_HEADS), rows)
+        + _filled(("Questions", "Asks", "Prompting", "Models", *DIFFERENCE_HEADS), rows) + _NOTE
         + "".join(f"<p>{escape(sentence)}.</p>" for sentence in few), {})
 
 

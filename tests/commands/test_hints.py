@@ -1,10 +1,12 @@
 """Messages about wrong words lead to the right ones; warnings tell what is not finished."""
 
+import json
 from pathlib import Path
 
 import pytest
 from pydantic import RootModel
 
+from made_row import CLIP
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import read_yaml
 from mimegen.cli import OF_GAITS
@@ -53,8 +55,19 @@ def test_a_job_that_still_runs_is_told(tmp_path: Path, capsys: pytest.CaptureFix
         warn_if_rendering(tmp_path, "the questions are about")
         for command in ("questions", "contactsheet"):
             assert "a job still runs there" in invoked(command, tmp_path).stderr
-    said = capsys.readouterr().err
-    assert "a job still runs there" in said and "the questions are about only" in said
+        assert "no clip has a row in manifest.jsonl so far;" in capsys.readouterr().err
+        (tmp_path / "clips").mkdir()
+        # Files of clips come before their rows, which are written for a whole performance at once.
+        for number in range(17):
+            (tmp_path / "clips" / f"{number}.mp4").touch()
+        for count, said in ((1, "1 clip has a row"), (3, "3 clips have rows")):
+            (tmp_path / "manifest.jsonl").write_text("".join(json.dumps(CLIP | {
+                "sample_id": str(number), "file_name": f"clips/{number}.mp4"}) + "\n"
+                for number in range(count)))
+            warn_if_rendering(tmp_path, "the questions are about")
+            warned = capsys.readouterr().err
+            assert (f"{said} in manifest.jsonl so far, and the questions are about only these"
+                    in " ".join(warned.split()))
     warn_if_rendering(tmp_path, "the questions are about")
     assert not capsys.readouterr().err
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import click
 
+from mimegen.base.counted import counted
 from mimegen.commands.common import warn
 from mimegen.manifest.checking import check_clips
-from mimegen.manifest.file import rows_of
+from mimegen.manifest.file import MANIFEST, rows_of, rows_or_problems
+from mimegen.manifest.row import Row
 from mimegen.production.status import running_jobs
 
 no_verify_option = click.option(
@@ -18,9 +20,18 @@ no_verify_option = click.option(
 def warn_if_rendering(out: Path, what: str) -> None:
     """Print a warning if a job still adds clips to ``out``, so that ``what`` lacks them."""
     for job in running_jobs(out)[:1]:
-        warn(f"{out}: a job still runs there (process {job.pid} on {job.host}), so {what} only the"
-             f" clips that are finished; see mimegen status {out}, and run this again when it has"
+        warn(f"{out}: a job still runs there (process {job.pid} on {job.host});"
+             f" {_so_far(out, what)}; see mimegen status {out}, and run this again when it has"
              " ended")
+
+
+def _so_far(out: Path, what: str) -> str:
+    """Return how many clips have rows. Rows are written later than the files of clips."""
+    count = sum(isinstance(row, Row) for row in rows_or_problems(out))
+    if not count:
+        return f"no clip has a row in {MANIFEST} so far"
+    have = "has a row" if count == 1 else "have rows"
+    return f"{counted(count, 'clip')} {have} in {MANIFEST} so far, and {what} only these"
 
 
 def check_samples(out: Path, samples: Collection[str] | None, unchecked: bool) -> None:

@@ -134,7 +134,7 @@ MEASURES: tuple[tuple[str, Callable[[Seen], float], int], ...] = (
         one, lambda _, speed: kinematics.profile(speed).bell), 2),
     ("submovements of a hand per second", lambda one: float(np.mean(
         [kinematics.submovements(speed) for speed in one.hand_speeds.T]))
-        / one.motion.duration, 2),
+        / one.motion.last_s, 2),
     ("range of the elbow (°)", lambda one: _range(one, "elbow bent"), 0),
     ("range of the knee (°)", lambda one: _range(one, "knee bent"), 0),
     ("range of the hip (°)", lambda one: _range(one, "hip bent"), 0),

@@ -252,5 +252,5 @@ def test_the_example_of_the_documentation_works(tmp_path: Path) -> None:
     text = document.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
     score = read_score(written(tmp_path, text))
     motion = perform(score)
-    assert motion.duration == pytest.approx(4.0)
+    assert motion.last_s == pytest.approx(4.0)
     assert [str(finding) for finding in lint([motion], score)] == []

@@ -139,7 +139,7 @@ def test_ways_start_turn_and_stop_without_a_snap(way):
 def test_backwards_is_walked_with_the_back_ahead():
     motion = walk_along(Walker(speed=-1.0), FPS, WalkPath(3.0))
     assert motion.root_positions[-1, 1] - motion.root_positions[0, 1] == pytest.approx(
-        1.0 * motion.duration, rel=0.1)
+        1.0 * motion.last_s, rel=0.1)
 
 
 @pytest.mark.parametrize(("manner", "sign"), [("stairs_up", 1), ("stairs_down", -1)])

@@ -86,7 +86,7 @@ def test_rows_say_how_the_walker_goes_as_shown(tempo, mirror):
     hips, left, right = (shown.global_pose.positions[:, shown.skeleton.index[name]]
                          for name in ("Hips", "LeftFoot", "RightFoot"))
     way = hips[-1] - hips[0]
-    assert np.hypot(*way[:2]) / shown.duration == pytest.approx(said["speed"], rel=0.03)
+    assert np.hypot(*way[:2]) / shown.last_s == pytest.approx(said["speed"], rel=0.03)
     assert np.degrees(np.arctan2(way[0], -way[1])) == pytest.approx(said["direction_deg"], abs=3)
     # At phase 0 the left foot is placed and so ahead; at 0.5 the right one is.
     assert said["phase"] == (0.5 if (right - left)[0] @ way > 0 else 0.0)

@@ -77,7 +77,7 @@ def test_several_people_are_numbered_and_as_long_as_the_shortest() -> None:
     skeleton = people[0].skeleton
     tall = max(skeleton.heads[:, 2].max(), skeleton.tails[:, 2].max())
     low = min(skeleton.heads[:, 2].min(), skeleton.tails[:, 2].min())
-    assert alone.stature == pytest.approx(tall - low) and alone.duration == pytest.approx(4 / 30)
+    assert alone.stature == pytest.approx(tall - low) and alone.last_s == pytest.approx(4 / 30)
 
 
 def test_all_joints_are_dots_joined_as_bones_are() -> None:

@@ -200,7 +200,7 @@ def test_it_is_one_motion_without_a_cut_and_feet_hold(tea: SceneTake) -> None:
     scene = perform_scene(tea.score, 0, 20.0)
     assert len(scene) == 2
     for motion in scene:
-        assert motion.duration == pytest.approx(tea.score.duration, abs=0.05)
+        assert motion.last_s == pytest.approx(tea.score.duration, abs=0.05)
         places = motion.global_pose.positions
         assert np.linalg.norm(np.diff(places[:, 0], axis=0), axis=-1).max() * motion.fps < 2.0
         assert max(foot_slide(motion, side).max() for side in ("Left", "Right")) < 0.003

@@ -84,7 +84,7 @@ def test_arms_press_in_the_body_that_is_written(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(("words", "said"), [
     (("man", "--pose", "boxing"), "boxing@2.3s"),
     (("man", "--pose", "boxing@nan"), "boxing@2.3s"),
-    (("man", "--pose", "boxing@900s"), "the take ends at"),
+    (("man", "--pose", "boxing@900s"), "the last frame of the take is at"),
     (("man", "--out", "man.docx"), ".glb, .stl, .obj, .ply")])
 def test_what_cannot_be_exported_is_said_in_one_line(words: tuple[str, ...], said: str) -> None:
     done = run(*words)

@@ -231,7 +231,7 @@ def _ends(motion: Motion) -> Iterator[Finding]:
         moved = np.linalg.norm(np.diff(places[span], axis=0), axis=-1)
         speed = float(100 * motion.fps * moved.mean(axis=0).max())
         if speed < FROZEN_SPEED_CM_S:
-            time = 0.0 if part == "beginning" else motion.duration
+            time = 0.0 if part == "beginning" else motion.last_s
             yield Finding("frozen", part, time, speed, FROZEN_SPEED_CM_S, "cm/s")
 
 

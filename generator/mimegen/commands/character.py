@@ -78,8 +78,8 @@ def _posed(performance: Performance, seconds: float, pose: str) -> list[ColoredM
     motion, character = performance.motion, performance.character
     frame = round(seconds * motion.fps)
     if frame >= motion.frames:
-        raise RequestError(f"--pose {pose}: the take ends at {motion.duration:.2f} s; choose an"
-                           " earlier time")
+        raise RequestError(f"--pose {pose}: the last frame of the take is at"
+                           f" {motion.last_s:.2f} s; choose an earlier time")
     names = [motion.skeleton.index[name] for name in character.skeleton.names]
     at = motion.global_pose
     positions, rotations = at.positions[frame][names], at.rotations[frame][names]

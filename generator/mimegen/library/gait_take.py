@@ -171,7 +171,7 @@ class GaitTake(TakeDescription):
         """The gait from start to end, and what the face says meanwhile."""
         [(motion, _)] = self.sources(TIMELINE_FPS)
         return with_speech(self, [Interval(kind="action", name=self.action, start_s=0.0,
-                                          end_s=round(motion.duration, 3))])
+                                          end_s=round(motion.last_s, 3))])
 
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return the motion at ``fps``."""

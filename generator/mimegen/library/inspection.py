@@ -92,7 +92,7 @@ def _stood_up(motion: Motion) -> Motion:
 def _frames(path: Path, kind: str, system: str, held: Outline) -> dict[str, Any]:
     return {"file": path.name, "format": kind, "system": system, "kind": "skeleton",
             "bones": len(held.bones), "frames": held.frames, "fps": round(held.fps, 4),
-            "duration_s": round(max(held.frames - 1, 0) / held.fps, 3)}
+            "duration_s": round(held.frames / held.fps, 3)}
 
 
 def _performance(motion: Motion, roles: Mapping[str, str]) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def _of_points(path: Path, points: Points) -> dict[str, Any]:
     count = len(points.positions)
     return {"file": path.name, "format": "C3D", "system": "unknown", "kind": "markers",
             "frames": count, "fps": round(points.fps, 4),
-            "duration_s": round((count - 1) / points.fps, 3), "markers": list(points.labels),
+            "duration_s": round(count / points.fps, 3), "markers": list(points.labels),
             "subjects": list(subjects_of(path)),
             "unit_m": points.unit, "unit_found_by": points.unit_source,
             "up_axis": points.up_axis, "up_axis_found_by": points.up_source,

@@ -124,7 +124,7 @@ class RecordedTake(TakeDescription):
         motion = self.sources(fps)[0][0]
         if motion.fps == fps:
             return motion.frames
-        return int(np.floor(motion.duration * fps + 1e-6)) + 1
+        return int(np.floor(motion.last_s * fps + 1e-6)) + 1
 
     @property
     def recordings(self) -> tuple[Recording, ...]:

@@ -11,7 +11,7 @@ from mimegen.motion.quaternions import FloatArray
 def resampled(motion: Motion, fps: float) -> Motion:
     """Return the motion interpolated to another frame rate, up to at most its last frame."""
     # The added millionth keeps a last frame that rounding would put just beyond the end.
-    count = int(np.floor(motion.duration * fps + 1e-6)) + 1
+    count = int(np.floor(motion.last_s * fps + 1e-6)) + 1
     moments = np.arange(count) / fps * motion.fps
     before = np.minimum(moments.astype(int), motion.frames - 1)
     after = np.minimum(before + 1, motion.frames - 1)

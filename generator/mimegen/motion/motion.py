@@ -53,7 +53,12 @@ class Motion:
 
     @property
     def duration(self) -> float:
-        """The time from the first frame to the last, in seconds."""
+        """How long all frames are shown, in seconds."""
+        return self.frames / self.fps
+
+    @property
+    def last_s(self) -> float:
+        """The time of the last frame, in seconds; the first is at 0."""
         # Frames are points in time: n of them span n - 1 intervals.
         return (self.frames - 1) / self.fps
 

@@ -56,8 +56,8 @@ class DotScene:
     partner: Mapping[str, Any] | None = None
 
     @property
-    def duration(self) -> float:
-        """The time from the first frame to the last, in seconds."""
+    def last_s(self) -> float:
+        """The time of the last frame, in seconds; the first is at 0."""
         return (self.dots.frames - 1) / self.fps
 
 
@@ -295,20 +295,21 @@ class _Steps:
                 own[:, step.performer] = step.source_times(own[:, step.performer], setting)
                 if isinstance(step, Delayed) and step.ends == "cropped":
                     cropped.append(step.performer)
-        times = ShownTimes(shared, own).within(self.scene.duration, self.scene.fps, cropped)
+        times = ShownTimes(shared, own).within(self.scene.last_s, self.scene.fps, cropped)
         if not len(times.shared):
+            lasts = self.scene.dots.frames / self.scene.fps
             raise RequestError("manipulation delayed: in no frame of the display do both performers"
-                               f" move, since the motion lasts {self.scene.duration:.2f} s; use"
+                               f" move, since the motion lasts {lasts:.2f} s; use"
                                " fewer seconds, or ends=held")
         return times
 
     def _shared_times(self) -> FloatArray:
         """Return the times (F,) of all performers, in seconds, before those of single ones."""
-        display, duration = self.display, self.scene.duration
-        if display.start > duration:
-            raise RequestError(f"display: start {display.start:g} s is after the end of the motion"
-                               f" ({duration:.2f} s)")
-        span = duration - display.start
+        display, last = self.display, self.scene.last_s
+        if display.start > last:
+            raise RequestError(f"display: start {display.start:g} s is after the last frame of the"
+                               f" motion ({last:.2f} s)")
+        span = last - display.start
         if display.duration is not None:
             span = min(span, max(display.duration - 1 / display.fps, 0.0))
         count = int(np.floor(span * display.fps + 1e-6)) + 1

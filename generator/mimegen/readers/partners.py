@@ -63,7 +63,7 @@ def cut_to_common_span(files: Sequence[Path], recordings: Sequence[Recording],
         begins, spans, rates, strict=True)))
     end = min(max(begin + span.last / rate for begin, span, rate in zip(
         begins, spans, rates, strict=True)),
-        *(begin + recording.motion.duration for begin, recording in zip(
+        *(begin + recording.motion.last_s for begin, recording in zip(
             begins, recordings, strict=True)))
     if (end - start) * min(rates) < MIN_FRAMES - 1:
         raise RequestError(f"{files[0]}: the two people are not seen at the same time")

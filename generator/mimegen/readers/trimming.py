@@ -30,10 +30,13 @@ def span_of(path: Path, recording: Recording, trim: Trim) -> Span:
     rate = 1.0 if trim.in_frames else motion.fps
     first = 0 if trim.first is None else round(trim.first * rate)
     last = motion.frames - 1 if trim.last is None else round(trim.last * rate)
+    if last == motion.frames and not trim.in_frames:
+        # The end of the last frame, which is the length that users see.
+        last -= 1
     if last > motion.frames - 1 or last - first + 1 < MIN_FRAMES:
         raise RequestError(
             f"{path}: --trim {trim} is outside the motion of {motion.frames} frames"
-            f" (0f:{motion.frames - 1}f), {motion.duration:.2f} s")
+            f" (0f:{motion.frames - 1}f), {motion.duration:.2f} s long")
     return Span(first, last)
 
 

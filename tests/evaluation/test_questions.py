@@ -577,6 +577,33 @@ def test_few_questions_are_not_said_to_be_at_chance(tmp_path):
         assert bool(told["leaks"]) == bool(status)
 
 
+def test_too_few_questions_are_said_with_the_number_that_is_enough(tmp_path):
+    def asked(*numbers, options=4):
+        wrong = list("bcdef")[:options - 1]
+        return [{"options": [f"right {action}", *wrong], "answer": f"right {action}"}
+                for action, number in enumerate(numbers) for _ in range(number)]
+
+    def told(name, questions):
+        file = plain_file(tmp_path / f"{name}.jsonl", questions)
+        return (invoked("questions", "--audit", file).stdout,
+                json.loads(invoked("questions", "--audit", file, "--json").stdout))
+
+    # A file of questions as a stranger had it: one action with 10 clips, seven with 3.
+    text, content = told("unequal", asked(10, *[3] * 7))
+    assert content["evidence"] == {"actions": 8, "counts_for": 5, "enough": 6}
+    assert "it has 8 actions, which count for 5 because they have unequal numbers" in text
+    assert "6 actions with equal numbers of questions would be enough" in " ".join(text.split())
+    assert "95 %" not in text and "p after Holm" not in text
+    for options in (2, 3, 4, 5):
+        enough = told(f"one-{options}", asked(3, options=options))[1]["evidence"]["enough"]
+        # The number said is enough, and one less is not.
+        assert told(f"less-{options}", asked(*[3] * (enough - 1), options=options)
+                    )[1]["too_few_questions"]
+        text, content = told(f"enough-{options}", asked(*[3] * enough, options=options))
+        assert not content["too_few_questions"] and content["evidence"] is None
+        assert "95 %" in text and "p after Holm" in text
+
+
 def test_own_labels_count_once_there_are_enough_questions(tmp_path):
     rng = random.Random(0)
     questions = [{"format": "mc", "answer": f"label {number:02}", "options": rng.sample(

@@ -402,6 +402,7 @@ def _audit(file: Path, explains: bool, as_json: bool) -> int:
             "file": well_formed(str(file)), "questions": tested[0].questions,
             "chance": tested[0].chance, "verdict": found.name,
             "leaks": list(found.leaks), "too_few_questions": found.name == TOO_FEW,
+            "evidence": found.evidence and asdict(found.evidence),
             "own_labels": own and asdict(own) | {"leaks": own.leaks},
             "rules": [asdict(one) | {"leaks": one.leaks} for one in tested],
             "shown": [asdict(one) for one in shown]}, indent=1, ensure_ascii=False))

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from scipy import stats
 
 from mimegen.base.arrays import FloatArray
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.names import words
 from mimegen.evaluation.classifier import cross_validated
@@ -96,11 +98,37 @@ class OwnLabels:
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """The number of actions that are asked about, what they count for, and what is enough.
+
+    Actions with unequal numbers of questions count for fewer (Kish's effective number), rounded
+    down. ``enough`` holds for actions with equal numbers of questions.
+    """
+
+    actions: int
+    counts_for: int
+    enough: int
+
+    @property
+    def advice(self) -> str:
+        """What there is, and what would be enough, for readers."""
+        unequal = (f", which count for {self.counts_for} because they have unequal numbers of"
+                   " questions" if self.counts_for < self.actions else "")
+        return (f"it has {counted(self.actions, 'action')}{unequal};"
+                f" {counted(self.enough, 'action')} with equal numbers of questions would be"
+                " enough")
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """The verdict on a file, and the rules that answer it without a video."""
+    """The verdict on a file, and the rules that answer it without a video.
+
+    With too few questions, ``evidence`` says what there is and what would be enough.
+    """
 
     name: str
-    leaks: tuple[str, ...]
+    leaks: tuple[str, ...] = ()
+    evidence: "Evidence | None" = None
 
     @property
     def sentence(self) -> str:
@@ -108,7 +136,7 @@ class Verdict:
         level = f"(p < {LEVEL} after Holm)"
         return {
             TOO_FEW: "too few questions to judge: even a rule that is always right could not be"
-                     f" told from chance {level}; ask about more actions",
+                     f" told from chance {level}; {self.evidence and self.evidence.advice}",
             LEAKS: f"can be answered without video by: {', '.join(self.leaks)} {level}",
             PASSES: f"no rule beats chance {level}"}[self.name]
 
@@ -204,18 +232,24 @@ def audit(items: Sequence[Item]) -> tuple[list[RuleFinding], list[RuleFinding]]:
 def verdict(items: Sequence[Item], tested: Sequence[RuleFinding], own: OwnLabels | None
             ) -> Verdict:
     """Return the overall verdict on a file, which also sets the exit status."""
-    if _too_few(items, len(tested)):
-        return Verdict(TOO_FEW, ())
+    evidence = _evidence(items, len(tested))
+    if evidence.counts_for < evidence.enough:
+        return Verdict(TOO_FEW, evidence=evidence)
     leaks = [one.rule for one in tested if one.leaks]
     leaks += ["own labels"] if own and own.leaks else []
     return Verdict(LEAKS if leaks else PASSES, tuple(leaks))
 
 
-def _too_few(items: Sequence[Item], rules: int) -> bool:
-    """Whether even a rule that is always right would not be significant after correction."""
-    # No rule can give stronger evidence than this.
+def _evidence(items: Sequence[Item], rules: int) -> Evidence:
+    """Return how many actions there are, and how many a rule that is always right would need.
+
+    No rule can give stronger evidence. Of ``n`` independent questions it answers all, which has the
+    probability ``chance ** n`` by chance; it is multiplied by the number of rules.
+    """
     always = _finding("always right", np.ones(len(items)), items)
-    return rules * (always.p or 0.0) >= LEVEL
+    enough = next(number for number in count(1) if rules * always.chance**number < LEVEL)
+    return Evidence(len({item.cluster for item in items}), math.floor(always.effective + 1e-9),
+                    enough)
 
 
 class _Counts:

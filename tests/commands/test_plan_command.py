@@ -26,7 +26,7 @@ from mimegen.library.takes import library_take
 from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.production import paces
-from mimegen.production.estimate import at_least_s
+from mimegen.production.estimate import TYPICAL_SECONDS, at_least_s
 from mimegen.production.progress import roughly
 from mimegen.production.sizes import Sum
 from mimegen.request import RenderRequest
@@ -203,6 +203,21 @@ def test_an_unmeasured_device_has_the_hours_of_the_cpu_if_that_was_measured(
     assert plan["hours"] is None and plan["frames_left"] > 0
     assert plan["cpu_core_hours"] == pytest.approx(plan["frames_left"] / 100)
     assert "says little about optix" in invoked(*words).stdout
+
+
+def test_an_unmeasured_config_has_the_figure_of_another_machine_if_there_is_one() -> None:
+    table = (Path(__file__).parents[2] / "docs/guide/farm.md").read_text(encoding="utf-8")
+    for (config, device), seconds in TYPICAL_SECONDS.items():
+        assert device == "cpu"
+        row = next(line for line in table.splitlines() if line.startswith(f"| `{config}` on CPUs"))
+        assert float(row.split("|")[3]) == seconds
+        words = ("--config", config, "--device", "cpu")
+        said = planned_text(*words)
+        hours = told("--action", "basketball", "--variants", "base+blank@0", *words)
+        assert f"which is not this one, a frame took {seconds} s" in said
+        assert hours["hours"] is None and hours["elsewhere_seconds_per_frame"] == seconds
+    said = planned_text("--config", "standard", "--device", "optix")
+    assert "docs/guide/farm.md has the times of another machine" in said
 
 
 @pytest.mark.slow

@@ -179,6 +179,11 @@ def _unmeasured(cost: dict[str, Any]) -> Iterator[str]:
     machine = "" if cost["device"] in (CPU, OPENGL) else f" on a machine with {cost['device']}"
     yield (f"time     unknown: {cost['config']} has never been timed on {cost['device']}. Run the"
            f" same command with --calibrate{machine} (a minute or two); later plans use the result")
+    if (each := cost["elsewhere_seconds_per_frame"]) is not None:
+        yield (f"         On the machine of docs/guide/farm.md, which is not this one, a frame took"
+               f" {_three(each)} s: {_span(cost['frames_left'] * each / 3600)} of one core for all")
+    else:
+        yield "         docs/guide/farm.md has the times of another machine, for other configs"
     if cost["cpu_core_hours"] is not None:
         yield (f"         This machine's CPU would take {_three(cost['cpu_core_hours'])} core"
                f" hours, which says little about {cost['device']}")

@@ -22,9 +22,9 @@ from mimegen.store.store import Store
 # Takes whose lengths are computed, since drawing a seed's tempo takes milliseconds. Further takes
 # are assumed to have the mean length.
 MOST_COUNTED = 500
-# Measured seconds per frame on one core, by config and device, for use until this machine has been
-# measured.
-TYPICAL_SECONDS = {("preview", "cpu"): 0.4}
+# Seconds per frame on one core of the machine of docs/guide/farm.md, by config and device, for use
+# until this machine has been measured.
+TYPICAL_SECONDS = {("preview", "cpu"): 0.48, ("standard", "cpu"): 7.34}
 
 
 @dataclass
@@ -51,8 +51,10 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
     ``plates`` is the number of background plates of sets, which the hours do not include.
     Without a ``pace`` the hours are None, or 0 if nothing is left to render. If the device was
     never measured but this machine's CPU was, ``cpu_core_hours`` is the time on the CPU: not an
-    estimate for the device, but the only figure there is. Frames are counted, not read: a damaged
-    frame is only noticed when a clip is made from it. Raises RequestError if a take cannot be read.
+    estimate for the device, but the only figure there is. ``elsewhere_seconds_per_frame`` is the
+    documentation's figure, measured on another machine; None if there is none. Frames are counted,
+    not read: a damaged frame is only noticed when a clip is made from it. Raises RequestError if a
+    take cannot be read.
     """
     count, folder = _Count(), ClipFolder.of(out, opaque=False)
     for part in plan.castings():
@@ -72,6 +74,8 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
         "hours": _hours(left, pace.seconds_per_frame if pace else None),
         "hours_of": {"cpu": "CPU core", "opengl": "OpenGL"}.get(device, "GPU"),
         "cpu_core_hours": None if pace else _cpu_hours(left, config),
+        "elsewhere_seconds_per_frame": None if pace else TYPICAL_SECONDS.get(
+            (config.name, device)),
         "encoding_cpu_core_hours": _hours(
             encoded, pace.encoding_seconds_per_frame if pace else None),
         "storage_gb": round(_bytes(left, encoded, config) / 1e9, 6),

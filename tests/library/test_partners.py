@@ -16,12 +16,13 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import user_take
 from mimegen.motion.editing import moved, resampled
 from mimegen.readers import read_motion
-from mimegen.readers.options import Trim
+from mimegen.readers.options import ReadOptions, Trim
 from mimegen.readers.partners import (
     LINE_DEG,
     cut_to_common_span,
     doubts_on_placement,
     in_common_frame,
+    partner_options,
 )
 from places import SAMPLES
 
@@ -77,6 +78,11 @@ def test_who_is_seen_later_keeps_their_clock(late: tuple[int, int]) -> None:
     for one, true in zip(found, whole, strict=True):
         assert one.motion.frames == frames - 50
         assert np.allclose(one.motion.rotations[:, 1:], true.motion.rotations[50:, 1:])
+
+
+def test_one_file_for_both_people_is_refused() -> None:
+    with pytest.raises(RequestError, match=f"{ONE.name}: is given for both people"):
+        partner_options(ONE, ONE, ReadOptions())
 
 
 def test_people_who_are_never_seen_together_are_refused() -> None:

@@ -40,7 +40,13 @@ def both_people(file: Path, partner: Path | None,
 
 
 def partner_options(file: Path, partner: Path, options: ReadOptions) -> ReadOptions:
-    """Return the options to read the partner's file with, given the ``options`` of ``file``."""
+    """Return the options to read the partner's file with, given the ``options`` of ``file``.
+
+    Raises RequestError if both are one file of a format that holds one person.
+    """
+    if partner == file and file.suffix.lower() != ".c3d":
+        raise RequestError(f"{partner}: is given for both people; --partner takes the recording of"
+                           " the second person (only a C3D file can hold both)")
     others = [one for one in subjects_of(file) if one != options.subject] if partner == file else []
     return replace(options, skeleton=None, subject=others[0] if others else None)
 

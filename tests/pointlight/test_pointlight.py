@@ -191,7 +191,7 @@ def test_the_same_request_gives_the_same_dots_and_another_seed_others() -> None:
 
 @pytest.mark.parametrize(("values", "hint"), [
     ({"manipulations": ("limited_lifetime=2/rule=joints/count=13",)}, "12 dots"),
-    ({"manipulations": ("without=hed",)}, "no dot 'hed'"), ({"start": 99.0}, "end"),
+    ({"manipulations": ("without=hed",)}, "no dot 'hed'"), ({"start": 99.0}, "last frame"),
     ({"dots": "all_markers"}, "all_joints"), ({"dots": "head,nose"}, "nose"),
     ({"occlusion": "body"}, "body"),
 ])

@@ -120,6 +120,12 @@ def test_sizes_that_one_device_measured_hold_for_another(tmp_path: Path) -> None
     there, elsewhere = told(*wanted, "cpu"), told(*wanted, "optix")
     assert elsewhere["hours"] is None and there["hours"] > 0
     assert elsewhere["storage_gb"] == there["storage_gb"] > 0
+    assert there["storage_is_measured"] and "a guess" not in planned_text(*wanted[4:], "cpu")
+
+
+def test_storage_of_a_config_that_was_never_measured_is_marked_as_a_guess(tmp_path: Path) -> None:
+    text = planned_text("--config", "standard", "--out", tmp_path / "out")
+    assert "GB more, a guess from other configs; --calibrate measures it" in text
 
 
 def timed(*seconds: float) -> paces.RenderPace:

@@ -30,6 +30,7 @@ from mimegen.evaluation.question import Question, read_questions, write_question
 from mimegen.evaluation.reading import chosen_option, final_phrase
 from mimegen.evaluation.results.clips import failures
 from mimegen.evaluation.results.page import write_page
+from mimegen.evaluation.results.plots import contrasts_plot
 from mimegen.evaluation.scoring import ScoredAnswer, score
 from mimegen.evaluation.statistics import clustered_share, crossed_share
 from mimegen.evaluation.tables import actpld, report, validity
@@ -750,3 +751,16 @@ def test_a_clip_that_cannot_be_read_is_said_to_be_missing(tmp_path):
     content = {"questions": "q", "similarity": "wordllama", **report(scored, questions)}
     page = write_page(content, failed, tmp_path / "report").read_text()
     assert "12 of the clips were not found" in page
+
+
+def test_a_comparison_without_an_interval_is_drawn_hollow(monkeypatch):
+    figures = []
+    monkeypatch.setattr("mimegen.evaluation.results.plots.png",
+                        lambda figure: figures.append(figure) or b"")
+    contrasts_plot([{"model": "a", "contrasts": [
+        {"contrast": "woman", "difference": 1.0, "interval": None},
+        {"contrast": "spacesuit", "difference": 0.1, "interval": [0.0, 0.2]}]}])
+    (axes,) = figures[0].axes
+    faces = [line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "o"]
+    assert faces[0] == "white" and faces[1] != "white"
+    assert "hollow: too few actions for one" in axes.get_xlabel()

@@ -149,7 +149,9 @@ def _text(cost: dict[str, Any]) -> str:
         least, most = (roughly(cost["plates"] * each) for each in PLATE_S)
         lines.append(f"plates   up to {cost['plates']} background plates of sets, not in that time:"
                      f" {least} to {most} of one worker for all of them")
-    lines.append(f"storage  about {_three(cost['storage_gb'])} GB more")
+    guess = "" if cost["storage_is_measured"] or not cost["storage_gb"] else (
+        ", a guess from other configs; --calibrate measures it")
+    lines.append(f"storage  about {_three(cost['storage_gb'])} GB more{guess}")
     if "passes" in cost:
         lines.append("passes   " + "; ".join(
             f"{kind} of {count['shots']} shots, {count['there']} of them done, about"

@@ -14,7 +14,6 @@ from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.paces import RenderPace, known_pace, known_sizes
-from mimegen.production.render import BYTES_PER_PIXEL
 from mimegen.shots.config import RenderConfig
 from mimegen.shots.devices import CPU
 from mimegen.store.store import Store
@@ -22,6 +21,9 @@ from mimegen.store.store import Store
 # Takes whose lengths are computed, since drawing a seed's tempo takes milliseconds. Further takes
 # are assumed to have the mean length.
 MOST_COUNTED = 500
+# Measured bytes per pixel of a stored frame and its part of the clips, in whole sets in standard
+# (0.126) and preview (0.141); drafts have 0.08.
+TYPICAL_BYTES_PER_PIXEL = 0.13
 # Seconds per frame on one core of the machine of docs/guide/farm.md, by config and device, for use
 # until this machine has been measured.
 TYPICAL_SECONDS = {("preview", "cpu"): 0.48, ("standard", "cpu"): 7.34}
@@ -79,6 +81,7 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
         "encoding_cpu_core_hours": _hours(
             encoded, pace.encoding_seconds_per_frame if pace else None),
         "storage_gb": round(_bytes(left, encoded, config) / 1e9, 6),
+        "storage_is_measured": known_sizes(config) is not None,
         "plates": len(count.plates),
         "left_out": lines_of(plan.left_out), "hardly_shown": list(count.hardly_shown),
     }
@@ -173,10 +176,10 @@ def _is_there(clip: PlannedClip | DisplayClip, store: Store, folder: ClipFolder)
 def _bytes(frames: int, encoded: int, config: RenderConfig) -> float:
     """Return the bytes that frames and clips will take.
 
-    If sizes were never measured, frames are counted at ``BYTES_PER_PIXEL``, which includes their
-    share of the clips.
+    If sizes were never measured, frames are counted at ``TYPICAL_BYTES_PER_PIXEL``, which
+    includes their share of the clips.
     """
     pace = known_sizes(config)
     if pace is None:
-        return frames * BYTES_PER_PIXEL * config.width * config.height
+        return frames * TYPICAL_BYTES_PER_PIXEL * config.width * config.height
     return frames * pace.bytes_per_frame + encoded * pace.clip_bytes_per_frame

@@ -69,12 +69,19 @@ def contrasts_plot(kinds: Sequence[Table]) -> bytes:
                 low, high = one["interval"]
                 axes.plot([100 * low, 100 * high], [place, place], color=color, linewidth=1.6)
             axes.plot([100 * one["difference"]], [place], mark, color=color, markersize=6,
-                      label=label)
+                      label=label, markerfacecolor=color if one["interval"] else "white")
             label = None
-    has_interval = any(one["interval"] for kind in shown for one in kind["contrasts"])
-    axes.set_xlabel("points of accuracy, with 95 % intervals over actions" if has_interval else
-                    "points of accuracy; too few actions for intervals")
+    axes.set_xlabel(_contrasts_label([bool(one["interval"]) for kind in shown
+                                      for one in kind["contrasts"]]))
     return _finished(figure, len(shown))
+
+
+def _contrasts_label(have_intervals: Sequence[bool]) -> str:
+    """Return the label of the axis, which says what hollow marks are."""
+    if not any(have_intervals):
+        return "points of accuracy; hollow: too few actions for intervals"
+    hollow = "" if all(have_intervals) else "; hollow: too few actions for one"
+    return f"points of accuracy, with 95 % intervals over actions{hollow}"
 
 
 def _finished(figure: Figure, labels: int) -> bytes:

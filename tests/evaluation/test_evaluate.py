@@ -755,8 +755,12 @@ def test_a_clip_that_cannot_be_read_is_said_to_be_missing(tmp_path):
 
 def test_a_comparison_without_an_interval_is_drawn_hollow(monkeypatch):
     figures = []
-    monkeypatch.setattr("mimegen.evaluation.results.plots.png",
-                        lambda figure: figures.append(figure) or b"")
+
+    def kept(figure):
+        figures.append(figure)
+        return b""
+
+    monkeypatch.setattr("mimegen.evaluation.results.plots.png", kept)
     contrasts_plot([{"model": "a", "contrasts": [
         {"contrast": "woman", "difference": 1.0, "interval": None},
         {"contrast": "spacesuit", "difference": 0.1, "interval": [0.0, 0.2]}]}])

@@ -594,6 +594,9 @@ def test_too_few_questions_are_said_with_the_number_that_is_enough(tmp_path):
     assert "it has 8 actions, which count for 5 because they have unequal numbers" in text
     assert "6 actions with equal numbers of questions would be enough" in " ".join(text.split())
     assert "95 %" not in text and "p after Holm" not in text
+    # Kish's effective number is 5.95 here, which counts for 5 and not for 6.
+    nearly = told("nearly", asked(*[4] * 5, 5))[1]
+    assert nearly["evidence"] == {"actions": 6, "counts_for": 5, "enough": 6}
     for options in (2, 3, 4, 5):
         enough = told(f"one-{options}", asked(3, options=options))[1]["evidence"]["enough"]
         # The number said is enough, and one less is not.

@@ -128,7 +128,7 @@ class Verdict:
 
     name: str
     leaks: tuple[str, ...] = ()
-    evidence: "Evidence | None" = None
+    evidence: Evidence | None = None
 
     @property
     def sentence(self) -> str:
@@ -246,10 +246,10 @@ def _evidence(items: Sequence[Item], rules: int) -> Evidence:
     No rule can give stronger evidence. Of ``n`` independent questions it answers all, which has the
     probability ``chance ** n`` by chance; it is multiplied by the number of rules.
     """
-    always = _finding("always right", np.ones(len(items)), items)
-    enough = next(number for number in count(1) if rules * always.chance**number < LEVEL)
-    return Evidence(len({item.cluster for item in items}), math.floor(always.effective + 1e-9),
-                    enough)
+    chance = _chance(items)
+    enough = next(number for number in count(1) if rules * chance**number < LEVEL)
+    _, asked = _clusters(np.ones(len(items)), items)
+    return Evidence(len(asked), math.floor(_kish(asked) + 1e-9), enough)
 
 
 class _Counts:
@@ -361,7 +361,7 @@ def _position(items: Sequence[Item]) -> RuleFinding:
 
 def _finding(rule: str, credit: FloatArray, items: Sequence[Item]) -> RuleFinding:
     """Return a rule's accuracy with its interval and the p of a one-sided binomial test."""
-    chance = float(np.mean([1 / len(item.options) for item in items]))
+    chance = _chance(items)
     right, asked = _clusters(credit, items)
     effective = _effective(credit, right, asked, chance)
     accuracy = float(credit.mean())
@@ -370,6 +370,11 @@ def _finding(rule: str, credit: FloatArray, items: Sequence[Item]) -> RuleFindin
     hits = math.floor(accuracy * effective + 1e-9)
     p = float(stats.binomtest(hits, math.floor(effective + 1e-9), chance, "greater").pvalue)
     return RuleFinding(rule, accuracy, low, high, chance, len(items), round(effective, 1), p)
+
+
+def _chance(items: Sequence[Item]) -> float:
+    """Return the share of questions that guessing gets right; an item has two options or more."""
+    return float(np.mean([1 / len(item.options) for item in items]))
 
 
 def _clusters(credit: FloatArray, items: Sequence[Item]) -> tuple[FloatArray, FloatArray]:
@@ -385,8 +390,7 @@ def _effective(credit: FloatArray, right: FloatArray, asked: FloatArray, chance:
     each were one question.
     """
     total, count = asked.sum(), len(asked)
-    # Kish's effective number: clusters of unequal sizes, each counted as one question.
-    weights_alone = float(total**2 / (asked**2).sum())
+    weights_alone = _kish(asked)
     share = credit.mean()
     # The linearised variance of a ratio, over clusters (Korn & Graubard 1998).
     residual = right - share * asked
@@ -394,6 +398,11 @@ def _effective(credit: FloatArray, right: FloatArray, asked: FloatArray, chance:
     if variance <= 0 or not 0 < share < 1:
         return weights_alone
     return float(np.clip(share * (1 - share) / variance, min(weights_alone, total), total))
+
+
+def _kish(asked: FloatArray) -> float:
+    """Return Kish's effective number of clusters of unequal sizes, each counted as one question."""
+    return float(asked.sum()**2 / (asked**2).sum())
 
 
 def _backgrounds(items: Sequence[Item], meaning: _Meaning) -> list[RuleFinding]:

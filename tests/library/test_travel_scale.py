@@ -16,7 +16,7 @@ SMALLER = 0.9
 
 @pytest.fixture(scope="module")
 def small_walker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Joints (F, 22, 3) of a small person who walks, as a user saves them with NumPy."""
+    """Return the joint positions (F, 22, 3) of a small person walking, as saved with NumPy."""
     file = tmp_path_factory.mktemp("joints") / "small.npy"
     joints = humanml_joints(mg.take("walking").motion())
     np.save(file, SMALLER * joints.astype(np.float32))
@@ -58,5 +58,9 @@ def test_renders_rows_and_methods_say_so(small_walker: Path, tmp_path: Path) -> 
     words = f"distances and speeds are {scale:.3f} times those of the recording, because the" \
         " character's legs are longer"
     assert done.stderr.count(f"small.npy on man: {words}") == 1
+    faster = mimegen("render", "--motion", small_walker, "--label", "walking", "--trim", "0f:3f",
+                     "--tempo", "1.1", "--variants", "base+blank@0", "--config", "draft",
+                     "--out", tmp_path / "faster", "--store", tmp_path / "store")
+    assert f"small.npy on man: distances are {scale:.3f} times" in faster.stderr
     said = invoked("cite", tmp_path / "out").stdout
     assert f"{words[0].upper()}{words[1:]}." in said

@@ -9,6 +9,11 @@ def is_scaled(scale: float | None) -> bool:
     return scale is not None and abs(scale - 1.0) > ALIKE
 
 
+def scaled_quantities(retimed: bool) -> str:
+    """Return what ``travel_scale`` applies to; at another tempo, speeds have another factor."""
+    return "distances" if retimed else "distances and speeds"
+
+
 def scaled_words(scale: float) -> str:
     """Return what distances on a character are, compared with the recording, and why."""
     return (f"{scale:.3f} times those of the recording, because the character's legs are"

@@ -8,7 +8,7 @@ from typing import Any
 from mimegen.base.counted import counted, listed
 from mimegen.evaluation.question import Question
 from mimegen.manifest.row import UPRIGHT, Row
-from mimegen.manifest.travel import is_scaled, scaled_words
+from mimegen.manifest.travel import is_scaled, scaled_quantities, scaled_words
 from mimegen.methods.counting import MOST_NAMED, named, ranged, spans, tally
 
 Rows = Sequence[Row]
@@ -191,8 +191,7 @@ def _travels(rows: Rows) -> Iterator[str]:
     scaled = [row for row in rows if is_scaled(row.travel_scale)]
     if not scaled:
         return
-    # At another tempo speeds differ by more than the factor.
-    what = "Distances" if any(row.tempo for row in scaled) else "Distances and speeds"
+    what = scaled_quantities(any(row.tempo for row in scaled)).capitalize()
     which = "" if len(scaled) == len(rows) else f" in {counted(len(scaled), 'clip')}"
     scales = [row.travel_scale or 1.0 for row in scaled]
     said = {scaled_words(scale) for scale in scales}

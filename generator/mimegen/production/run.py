@@ -12,7 +12,7 @@ from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.dispatch import Event, TaskFailed
 from mimegen.farm.task import Task
 from mimegen.manifest.row import Row
-from mimegen.manifest.travel import is_scaled, scaled_words
+from mimegen.manifest.travel import is_scaled, scaled_quantities, scaled_words
 from mimegen.plan.background_visibility import too_little_shown
 from mimegen.plan.clips import DisplayClip, PlannedClip
 from mimegen.plan.plan import CastingPlan
@@ -129,7 +129,8 @@ def _say_scale(shot: Shot, run: Run) -> None:
     if scale is None or not is_scaled(scale) or casting.name in run.scaled:
         return
     run.scaled.add(casting.name)
-    run.reporter.say(f"{casting.take.file.name} on {casting.name}: distances and speeds are"
+    what = scaled_quantities(casting.take.tempo != 1)
+    run.reporter.say(f"{casting.take.file.name} on {casting.name}: {what} are"
                      f" {scaled_words(scale)} (travel_scale in the manifest)")
 
 

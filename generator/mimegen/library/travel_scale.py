@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from mimegen.characters.character import Character
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.take import LibraryTake
-from mimegen.retarget.transfer import leg_scale
+from mimegen.retarget.transfer import leg_scale, shared_scale
 
 
 def travel_on_bodies(take: LibraryTake, characters: Sequence[Character]) -> dict[str, Any]:
@@ -21,4 +19,4 @@ def travel_on_bodies(take: LibraryTake, characters: Sequence[Character]) -> dict
         return {}
     scales = [leg_scale(recording.motion.skeleton, recording.roles, character)
               for recording, character in zip(take.recordings, characters, strict=True)]
-    return {"travel_scale": round(float(np.exp(np.mean(np.log(scales)))), 4)}
+    return {"travel_scale": round(shared_scale(scales), 4)}

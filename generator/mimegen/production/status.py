@@ -152,7 +152,7 @@ def _take_in(job: JobState, line: dict[str, Any]) -> None:
         case {"shot": str(key)}:
             job.shots[key] = line
             for name in line["clips"]:
-                job.clips.setdefault(name, {"state": "waiting", "shot": key, "at": line["at"]})
+                job.clips.setdefault(name, {"state": WAITING, "shot": key, "at": line["at"]})
         case {"task": str(title), "state": "begun"}:
             job.tasks[title] = line
         case {"task": str(title)}:
@@ -167,11 +167,11 @@ def _take_in(job: JobState, line: dict[str, Any]) -> None:
 def _clips(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
     """Return the state of every clip by plain name; the latest entry about a clip counts."""
     found: dict[str, dict[str, Any]] = {
-        row.plain_id or row.sample_id: {"state": "done", "shot": row.shot_key}
+        row.plain_id or row.sample_id: {"state": DONE, "shot": row.shot_key}
         for row in read_manifest(out)}
     for job in jobs:
         for name, states in job.clips.items():
-            if states["state"] == "waiting" and not job.runs:
+            if states["state"] == WAITING and not job.runs:
                 found.setdefault(name, {"state": STOPPED, "shot": states["shot"],
                                         "why": job.why or "its job was stopped before it was made"})
             else:

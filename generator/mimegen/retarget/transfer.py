@@ -80,9 +80,7 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
     goals = [_roles_of(character) for character in characters]
     own = [leg_scale(motion.skeleton, roles, character)
            for (motion, roles), character in zip(known, characters, strict=True)]
-    # The geometric mean: for a tall and a short person, the scene is as much too large for the one
-    # as it is too small for the other.
-    scale = float(np.exp(np.mean(np.log(own))))
+    scale = shared_scale(own)
     staying = TRANSFER.alone if len(known) == 1 else TRANSFER.together
     done = []
     for (motion, roles), character, goal in zip(known, characters, goals, strict=True):
@@ -96,6 +94,13 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
               for (motion, roles), performance, goal, size
               in zip(known, done, goals, own, strict=True)]
     return tuple(_with_helpers_turned(person.performance) for person in meeting(people, scale))
+
+
+def shared_scale(scales: Sequence[float]) -> float:
+    """Return the factor of a scene's horizontal positions from those that each body would have."""
+    # The geometric mean: for a tall and a short person, the scene is as much too large for the one
+    # as it is too small for the other.
+    return float(np.exp(np.mean(np.log(scales))))
 
 
 def leg_scale(skeleton: Skeleton, roles: Mapping[str, str] | None, character: Character) -> float:

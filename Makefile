@@ -18,11 +18,15 @@ $(VENV)/.ready: pyproject.toml requirements.lock tools/system_libraries.sh
 	@"$(PYTHON)" -c '$(RIGHT)' 2>/dev/null || { echo "make installs mimegen with Blender, which has wheels for" \
 		"Python 3.11 and 3.13 only; install one beside yours and say: make PYTHON=/path/to/python3.13"; exit 1; } >&2
 	@echo "installing mimegen, Blender and the tools for tests into $(VENV); this takes a few minutes"
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --no-deps --require-hashes -r requirements.lock
-	$(PIP) install --no-deps -e .
-	$(BIN)/python -m compileall -q generator
-	tools/system_libraries.sh $(BIN)/python
+	@echo "1/4: make the environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "2/4: download and install $$(grep -c == requirements.lock) packages; Blender is the largest, with some 350 MB"
+	@$(PIP) install --no-deps --require-hashes -r requirements.lock
+	@echo "3/4: install and compile mimegen"
+	@$(PIP) install --no-deps -e .
+	@$(BIN)/python -m compileall -q generator
+	@echo "4/4: look for the system libraries that Blender needs"
+	@tools/system_libraries.sh $(BIN)/python
 	@echo "mimegen is installed; activate it with: . $(BIN)/activate"
 	@touch $@
 

@@ -196,7 +196,7 @@ def test_lists_name_what_there_is(kind: str, expected: str) -> None:
     names = [next(iter(row.values())) for row in json.loads(done.stdout)]
     assert expected in names
     head, *lines = invoked("list", kind).stdout.splitlines()
-    only_in_json = {"takes": (), "actions": ("aliases",)}.get(kind, ("file",))
+    only_in_json = {"takes": ()}.get(kind, ("file",))
     columns = [key.replace("_", " ").upper() for key in json.loads(done.stdout)[0]
                if key not in only_in_json]
     assert re.split("  +", head) == columns
@@ -251,7 +251,7 @@ def test_a_list_leaves_nothing_to_be_read_as_none(tmp_path: Path) -> None:
                                         " licence: CC0-1.0, author: me}")
     listed = CliRunner().invoke(main, ["list", "actions", "--library", str(tmp_path)]).stdout
     line = next(line for line in listed.splitlines() if line.startswith("waving_wide"))
-    assert line.split() == ["waving_wide", "waving", "-", "-", "-", "-"]
+    assert line.split() == ["waving_wide", "waving", "-", "-", "-", "-", "-"]
 
 
 @pytest.mark.parametrize(("name", "action"), [

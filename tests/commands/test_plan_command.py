@@ -76,6 +76,9 @@ def test_a_plan_for_slurm_prints_the_batch_script_that_render_submits(tmp_path: 
     assert asked == array.queue.options(array.options(3))
     assert script.rstrip("\n").endswith(array.queue.script(array.command).rstrip("\n")[12:])
     assert not out.exists()
+    assert planned_text("--config", "draft", "--out", out, "--farm", "slurm", "--workers", 3,
+                        "--slurm-partition", "short", "--slurm-setup", "module load cuda",
+                        "--detach") == text
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -52,6 +52,19 @@ def test_a_picture_that_is_replaced_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("context")
+@pytest.mark.parametrize(("name", "words", "noted"), [
+    ("anim_fair_jumping", (), True), ("anim_fair_jumping", ("--trim", "auto"), False),
+    ("avatarlab_boxing", (), False)])
+def test_what_render_would_leave_out_is_reported(
+        samples: Path, tmp_path: Path, name: str, words: tuple[str, ...], noted: bool) -> None:
+    done = run(str(samples / "bvh" / f"{name}.bvh"), *words, "--frames", "1", "--out",
+               str(tmp_path / "one.png"))
+    assert done.exit_code == 0, done.output
+    line = f"{name}.bvh: mimegen render keeps 1.51 to 5.45 s and leaves out a T-pose"
+    assert (line in done.output) == noted
+
+
+@pytest.mark.usefixtures("context")
 def test_two_files_of_one_scene_are_drawn_together(samples: Path, tmp_path: Path) -> None:
     sheets = []
     for partner in ((), ("--partner", str(samples / "bvh" / "cmu_19_01.bvh"))):

@@ -328,7 +328,8 @@ def test_intervals_of_several_comparisons_are_said_to_be_uncorrected(
 
 @pytest.mark.parametrize(("line", "said"), [
     ('{"question_id": "x", "model": "m", "output": "A"}', "unknown question 'x'"),
-    ('{"question_id": "x", "output": "A"}', "expected question_id, model and output"),
+    ('{"question_id": "x", "answer": "A"}', "line 1: expected question_id and model as text, and"
+     " output; found 'answer', 'question_id'"),
     ('{"question_id": "x", "model": "m", "output": 3}', "expected text or null"),
     # A model of that name would be reported as measured people.
     ('{"question_id": "x", "model": "people", "output": "A"}', "model 'people' without rater"),

@@ -327,9 +327,7 @@ def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
     out = written(tmp_path / "out", library_rows(("base+blank@0",), ("basketball_shot",)))
     done = invoked("questions", out)
     assert done.returncode == 0, done.stderr
-    assert "never a correct answer" in done.stdout
-    assert ("with the answers basketball shot: a block needs 4 performances of different"
-            " actions, and OUT shows 1") in done.stdout
+    assert "OUT shows one action, basketball shot," in done.stdout
     [question] = read_questions(out / "questions-mc.jsonl")
     assert {wrong["origin"] for wrong in question.distractors} == {"library"}
 
@@ -358,6 +356,15 @@ def test_what_could_not_be_balanced_is_named_with_the_reason():
         label in note for label in single)
     assert "41 performances make blocks of 4 and leave 1 over" in note
     assert not [*balance_notes([one for one in made if one.answer not in single])]
+
+
+def test_few_actions_are_named_in_one_note_if_there_is_only_one():
+    for actions, start in ((("boxing",), "OUT shows one action, boxing,"),
+                           (("boxing", "fishing"), "4 questions could not be balanced")):
+        rows = library_rows(("base+blank@0", "base+aligned@0"), actions)
+        notes = [*balance_notes(questions_of(rows, QuestionRequest(
+            "mc", "label", "zero-shot", read_templates("mc", None))))]
+        assert len(notes) == len(actions) and notes[0].startswith(start)
 
 
 def test_what_clashes_is_named_and_does_not_keep_others_out_of_a_block():

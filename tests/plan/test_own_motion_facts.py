@@ -28,4 +28,21 @@ def test_what_questions_lack_is_said(samples: Path, tmp_path: Path, facts: dict[
     said: list[str] = []
     Planned.of(request, FarmSettings(), said.append)
     assert any(warned in line for line in said) if warned else not any(
-        "group" in line or "label" in line for line in said)
+        "no semantic group" in line or "--label" in line for line in said)
+
+
+@pytest.mark.parametrize(("facts", "taken"), [
+    ({"label": ("jumping",)}, "aligned background gym, misaligned background office and semantic"
+                              " group exercise"),
+    ({"label": ("jumping",), "aligned": "beach", "group": "mine"}, "misaligned background office"),
+    ({"label": ("jumping",), "aligned": "beach", "misaligned": "gym", "group": "mine"}, None),
+    ({"label": ("yodelling",)}, None),
+])
+def test_what_a_label_takes_over_from_the_library_is_reported(
+        samples: Path, facts: dict[str, object], taken: str | None) -> None:
+    said: list[str] = []
+    Planned.of(RenderRequest.of(motion=samples / "bvh" / "avatarlab_boxing.bvh", config="draft",
+                                variants="base+blank@0", **facts), FarmSettings(), said.append)
+    found = [line for line in said if "jump_up" in line]
+    assert found == ([f"'jumping' is a name of the library's action jump_up, from which the clips"
+                      f" take {taken}"] if taken else [])

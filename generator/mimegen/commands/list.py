@@ -56,11 +56,11 @@ def _actions(catalogue: Catalogue) -> Listing:
 
 
 def _action(action: Action) -> dict[str, Any]:
-    return {"id": action.id, "labels": list(action.labels), "aliases": list(action.aliases),
+    return {"id": action.id, "labels": list(action.labels),
             "aligned_background": action.aligned_background,
             "misaligned_background": action.misaligned_background,
             "sets": {name: list(codes) for name, codes in action.sets.items()},
-            "ambiguous": action.ambiguous}
+            "ambiguous": action.ambiguous, "aliases": list(action.aliases)}
 
 
 def _sets(catalogue: Catalogue) -> Listing:
@@ -249,8 +249,7 @@ class _KindName(click.Choice[str]):
 
 
 # Columns that only --json shows, by kind; for all other kinds, ``file``.
-_HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", "source"),
-                                       "actions": ("aliases",)}
+_HIDDEN: dict[str, tuple[str, ...]] = {"takes": (), "sets": ("file", "missing", "source")}
 
 
 # Further words are refused with a hint, which says more than click's own message.
@@ -361,8 +360,6 @@ def _notes(catalogue: Catalogue, kind: str | None, of_set: str | None) -> Iterat
     if kind == "variants":
         yield WORDS_OF_MIME
         yield PLAN_VIEW
-    if kind == "actions":
-        yield "\nOptions also accept the aliases of actions, which --json lists."
     if of_set is not None and (missing := catalogue.missing_from(of_set)):
         names = catalogue.sets[of_set].members
         labelled = [code if code == names[code] else f"{code} {names[code]}" for code in missing]

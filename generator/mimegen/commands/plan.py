@@ -48,7 +48,7 @@ PLATE_S = (3.0, 60.0)
 @click.command("plan", cls=Grouped, headings=under(under(
     HEADINGS, Heading.OUTPUT, "out", "names", "store_folder", "as_json", "export"),
     Heading.RENDERING, *headings_of(FarmSettings)[Heading.RENDERING], "farm_config", "blender",
-    "kernels", "calibrates"))
+    "kernels", "detach", "calibrates"))
 @exits_cleanly
 @farm_options
 @partial(selection_options, dry_run=True)
@@ -63,6 +63,10 @@ PLATE_S = (3.0, 60.0)
 @click.option("--calibrate", "calibrates", is_flag=True,
               help="Measure this machine's speed with a few frames of the first shot, which takes a"
                    " minute or two, and store it.")
+# So that the command to plan can be the command to run.
+@click.option("--detach", is_flag=True, expose_value=False,
+              help="Has no effect, as a plan submits nothing; accepted because mimegen render has"
+                   " it.")
 @click.option("--export", nargs=2, type=(click.Choice(["openjd"]), click.Path(path_type=Path)),
               metavar="openjd FILE",
               help="Export the plan as an Open Job Description FILE, with its plan file next to"

@@ -1,6 +1,7 @@
 """``mimegen preview``: draw a take within seconds."""
 
 import io
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,10 +31,12 @@ from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.entry import SCORE_SUFFIX
+from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.scene_take import scene_take
 from mimegen.library.take import LibraryTake
 from mimegen.library.takes import library_take, user_take
 from mimegen.library.watched import camera_text
+from mimegen.motion.trimming import trim_bounds
 from mimegen.pages.drawn import DrawnScene, drawn, drawn_sheet
 from mimegen.plan.front import CameraDirection, camera_azimuth
 from mimegen.readers import READERS, ReadOptions
@@ -146,12 +149,23 @@ def _take(catalogue: Catalogue, what: str, take: str | None, partner: Path | Non
         refuse_given(("style",), "does not apply to a motion file: recordings have no style")
         own = user_take(catalogue, file, (), None, None, "unknown", partner,
                         replace(reading, take=take_number(take)))
-        for line in own.doubts:
+        for line in (*own.doubts, *_cut_by_render(own)):
             warn(line)
         return own
     if file.suffix.lower() in (*READERS, ".yaml"):
         raise RequestError(f"{what}: no such file; expected an action, a scene or a motion file")
     return library_take(catalogue.action(what), take, seed, style)
+
+
+def _cut_by_render(own: RecordedTake) -> Iterator[str]:
+    """Yield what mimegen render leaves out of an untrimmed recording, since it trims by default."""
+    recording = own.recordings[0]
+    motion = recording.motion
+    kept = trim_bounds(motion, recording.roles)
+    if own.options.trim.kind == "none" and kept.reasons:
+        yield (f"{own.file.name}: mimegen render keeps {kept.first / motion.fps:.2f} to"
+               f" {kept.last / motion.fps:.2f} s and leaves out {', '.join(kept.reasons)}; add"
+               " --trim auto to draw only this, or give render --trim none to keep everything")
 
 
 def _write_clip(scene: DrawnScene, angle: float, out: Path) -> None:

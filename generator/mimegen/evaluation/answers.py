@@ -15,6 +15,8 @@ PEOPLE = "people"
 SIMULATED_PEOPLE = "simulated people"
 # The field that marks their answers.
 SIMULATED = "simulated"
+# Of the names of fields that an error quotes.
+MOST_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ def _checked(entry: LoggedAnswer, known: dict[str, Question]) -> dict[str, Any]:
     content = entry.content
     name, model, output = (content.get(key) for key in ("question_id", "model", "output"))
     if not isinstance(name, str) or not isinstance(model, str) or "output" not in content:
-        raise RequestError(f"{entry.where}: expected question_id, model and output")
+        found = ", ".join(map(repr, sorted(content)))[:MOST_CHARACTERS]
+        raise RequestError(f"{entry.where}: expected question_id and model as text, and output;"
+                           f" found {found or 'no field'}")
     if output is not None and not isinstance(output, str):
         raise RequestError(f"{entry.where}: output: expected text or null")
     if not isinstance(content.get("rater", ""), str):

@@ -20,8 +20,22 @@ def balance_notes(made: Sequence[Question]) -> Iterator[str]:
     asked = [one for one in made if one.distractors and one.control is None]
     # Blocks are made of the questions without the user's own wrong answers.
     drawn = [one for one in asked if GIVEN not in _origins(one)]
+    alone = drawn == asked and len({one.action for one in drawn}) == 1
+    yield from _of_one_action(drawn) if alone else _unbalanced(drawn)
+    yield from _mixed(drawn)
+    if not alone:
+        yield from _lent(asked)
+
+
+def _of_one_action(drawn: Sequence[Question]) -> Iterator[str]:
+    yield (f"OUT shows one action, {_named(one.answer for one in drawn)}, so the wrong answers are"
+           " labels of the library, which are never correct, and the questions are not balanced;"
+           " render clips of three or more other actions into OUT")
+
+
+def _unbalanced(drawn: Sequence[Question]) -> Iterator[str]:
+    """Yield which questions stand in no block; blocks are of clips of one person or of two."""
     for people in sorted({one.people or 1 for one in drawn}):
-        # Blocks are of clips of one person or of clips of two.
         alike = [one for one in drawn if (one.people or 1) == people]
         odd = [one for one in alike if _origins(one).isdisjoint(BALANCED)]
         if odd:
@@ -29,6 +43,10 @@ def balance_notes(made: Sequence[Question]) -> Iterator[str]:
             yield (f"{counted(len(odd), 'question')}{about} could not be balanced, with the answers"
                    f" {_named(one.answer for one in odd)}: {_unbalanced_reasons(alike, odd)};"
                    " their distractors are chosen one by one")
+
+
+def _mixed(drawn: Sequence[Question]) -> Iterator[str]:
+    """Yield which questions can be answered in part by counting people."""
     people_in = {name: action.people for name, action in known_actions().items()}
     people_in |= {one.action: one.people or 1 for one in drawn}
     mixed = [one for one in drawn if {people_in.get(wrong["action"], one.people or 1)
@@ -37,6 +55,10 @@ def balance_notes(made: Sequence[Question]) -> Iterator[str]:
         yield (f"{counted(len(mixed), 'question')} with actions of one person and of two among the"
                f" options, with the answers {_named(one.answer for one in mixed)}: counting people"
                " rules options out; render more actions of as many people")
+
+
+def _lent(asked: Sequence[Question]) -> Iterator[str]:
+    """Yield which questions have wrong answers that no question has as its answer."""
     lent = [one for one in asked if "library" in _origins(one)]
     if lent:
         yield (f"{counted(len(lent), 'question')} with distractors that are never a correct answer,"

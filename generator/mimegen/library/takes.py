@@ -246,7 +246,7 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
             catalogue.file("background", name)
     options, partner = both_people(file, partner, options)
     labels = labels or _prompt_of(file, options)
-    known = _known_action(catalogue, labels)
+    known = action_of(catalogue, labels)
     take = RecordedTake(
         action=plain(labels[0]) if labels else file.stem, name=file.stem,
         labels=labels or (file.stem,),
@@ -268,7 +268,7 @@ def _prompt_of(file: Path, options: ReadOptions) -> tuple[str, ...]:
     return () if prompt is None else (prompt,)
 
 
-def _known_action(catalogue: Catalogue, labels: tuple[str, ...]) -> Action | None:
+def action_of(catalogue: Catalogue, labels: tuple[str, ...]) -> Action | None:
     """Return the library's action for the first label that it has."""
     for label in labels:
         try:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Self
 
 from mimegen.base.blender import blender_is_installed, require_blender
-from mimegen.base.counted import counted
+from mimegen.base.counted import counted, listed
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
 from mimegen.groundtruth.kinds import ENGINES
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
-from mimegen.library.takes import SeededTakes
+from mimegen.library.takes import SeededTakes, action_of
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.permute.declaration import read_spec
 from mimegen.plan.permute.planned import permuted_plan
@@ -152,7 +152,7 @@ def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
                      request.partner_character, parse_faults(request.fault), request.set_seed,
                      request.altering.follow_place, look)
     # Said only of a request that can be carried out: a refused one has one line.
-    for line in _unlabelled(takes, request):
+    for line in (*_matched(catalogue, takes, request), *_unlabelled(takes, request)):
         devices.warn(line)
     return plan, config, device
 
@@ -164,6 +164,21 @@ def _say_doubts(takes: SeededTakes, request: RenderRequest, warn: Warn) -> None:
             if isinstance(take, RecordedTake):
                 for line in take.doubts:
                     warn(line)
+
+
+def _matched(catalogue: Catalogue, takes: SeededTakes, request: RenderRequest) -> Iterator[str]:
+    """Yield what a recording takes over from the library's action of the same label."""
+    take = takes.takes[0]
+    known = action_of(catalogue, take.labels) if request.motion is not None else None
+    if known is None:
+        return
+    values = {"aligned background": (take.aligned, known.aligned_background),
+              "misaligned background": (take.misaligned, known.misaligned_background),
+              "semantic group": (take.semantic_group, known.semantic_group)}
+    used = [f"{name} {value}" for name, (value, own) in values.items() if own and value == own]
+    if used:
+        yield (f"'{take.labels[0]}' is a name of the library's action {known.id}, from which the"
+               f" clips take {listed(used)}")
 
 
 def _unlabelled(takes: SeededTakes, request: RenderRequest) -> Iterator[str]:

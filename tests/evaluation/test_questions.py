@@ -27,6 +27,7 @@ from mimegen.evaluation.sampling import parse_sampling
 from mimegen.evaluation.subjects import (
     Subject,
     known_actions,
+    misleading_pairs,
     subject_of_action,
     subject_of_row,
 )
@@ -37,6 +38,7 @@ from running import invoked
 ROWS = library_rows()
 TAKES = len({(row.action, row.take) for row in ROWS})
 BASE = library_rows(("base+blank@0",))
+KNOWN = known_actions()
 
 
 def asked(rows=BASE, format_="mc", asks="label", prompting="zero-shot", **request
@@ -175,11 +177,12 @@ def test_few_shot_examples_have_no_part_in_the_question():
     questions = asked(prompting="few-shot")
     assert {example.prompt[:6] for one in questions for example in one.examples} == {"What a"}
     action_of = {one.sample_id: one.action for one in questions}
+    known = known_actions()
     for one in questions:
         shown = [action_of[example.sample_id] for example in one.examples]
         assert len({*shown}) == 3
         assert one.action not in shown
-        texts = {known_actions()[action].labels[0] for action in shown}
+        texts = {known[action].labels[0] for action in shown}
         assert not texts & {*one.options}
     wished = [action_of[example.sample_id] for example in questions[0].examples]
     assert len({"soccer_shot", "fishing", "playing_violin"} & {*wished}) >= 2
@@ -262,6 +265,20 @@ def test_what_a_clip_shows_too_is_not_offered_beside_it(label, format_):
         assert all(len({"boxing", label} & {*one.options}) < 2 for one in made)
 
 
+def test_all_pairs_at_once_follow_the_rule_of_each():
+    subjects = [found for action in KNOWN.values()
+                if (found := subject_of_action(action, "label"))][::3]
+
+    def alike(one: Subject, other: Subject) -> bool:
+        return (one.action == other.action
+                or (one.group is not None and one.group == other.group)
+                or bool(one.names & other.names)
+                or any(a in b or b in a for a in one.words for b in other.words))
+
+    assert misleading_pairs(subjects).tolist() == [
+        [not alike(one, other) for other in subjects] for one in subjects]
+
+
 def test_no_label_is_offered_beside_one_that_it_is_part_of():
     known = known_actions()
     subjects = {name: subject for name in (
@@ -282,7 +299,7 @@ def of_one_and_two(one: int, two: int) -> list[Any]:
     """Rows of some actions of one person and of some of two."""
     return [row.model_copy(update={"partner_avatar": "woman" if row.action in OF_TWO else None})
             for row in library_rows(("base+blank@0",), (*COUNTED[:one], *OF_TWO[:two]))
-            if known_actions()[row.action].people == 1 or row.action in OF_TWO]
+            if KNOWN[row.action].people == 1 or row.action in OF_TWO]
 
 
 @pytest.mark.parametrize("format_", ["mc", "3afc"])

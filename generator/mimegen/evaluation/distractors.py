@@ -17,10 +17,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.errors import RequestError
 from mimegen.base.seeds import generator
 from mimegen.evaluation.embedding import similarities
-from mimegen.evaluation.subjects import Subject
+from mimegen.evaluation.subjects import Subject, misleading_pairs
 
 Costs = NDArray[np.int64]
 # MIME excludes the ten labels that are nearest in meaning.
@@ -69,7 +70,8 @@ def chosen_distractors(subjects: Sequence[Subject], library: Sequence[Subject], 
     """
     pool = _pool(subjects, library)
     meaning = similarities([one.text for one in pool], [one.text for one in pool])
-    costs = _costs(pool, meaning, rules, seed)
+    misleading = misleading_pairs(pool)
+    costs = _costs(pool, meaning, misleading, rules, seed)
     costs[:, [one.action in elsewhere for one in pool]] = FORBIDDEN
     found: dict[int, list[int]] = {}
     for people in sorted({one.people for one in subjects}):
@@ -80,7 +82,7 @@ def chosen_distractors(subjects: Sequence[Subject], library: Sequence[Subject], 
     even = Counter(dict.fromkeys(blocked, rules.options - 1))
     for one in range(len(subjects)):
         if one not in found:
-            found[one] = _single(one, pool, len(subjects), costs, rules.options, even)
+            found[one] = _single(one, pool, len(subjects), costs, misleading, rules.options, even)
     origins = ["block", "set", "library"]
     return {pool[one].name: tuple(
         Distractor(pool[other].text, pool[other].action,
@@ -89,7 +91,8 @@ def chosen_distractors(subjects: Sequence[Subject], library: Sequence[Subject], 
         for one, others in found.items()}
 
 
-def _costs(pool: Sequence[Subject], meaning: NDArray[np.float64], rules: Rules, seed: int) -> Costs:
+def _costs(pool: Sequence[Subject], meaning: NDArray[np.float64], misleading: BoolArray,
+           rules: Rules, seed: int) -> Costs:
     """Return the cost of each pair in one question, as integers, (pool, pool)."""
     length = np.array([len(one.text) for one in pool])
     form = np.array([_form(one.text) for one in pool])
@@ -100,9 +103,7 @@ def _costs(pool: Sequence[Subject], meaning: NDArray[np.float64], rules: Rules, 
     # Similarity counts in thousandths times five, so that meaning outweighs form and length if a
     # difficulty is asked for.
     costs = costs + MEANING[rules.difficulty] * np.round(5000 * meaning).astype(np.int64)
-    allowed = np.array([[one.may_mislead(other) for other in pool] for one in pool])
-    if rules.bar_nearest:
-        allowed &= ~_nearest(pool, meaning)
+    allowed = misleading & ~_nearest(pool, meaning) if rules.bar_nearest else misleading
     return np.asarray(np.where(allowed, costs, FORBIDDEN), dtype=np.int64)
 
 
@@ -111,9 +112,9 @@ def excluded_pairs(subjects: Sequence[Subject], library: Sequence[Subject], bar_
     """Yield pairs of subjects that may not share a question, with the reason as text."""
     pool = _pool(subjects, library)
     meaning = similarities([one.text for one in pool], [one.text for one in pool])
-    near = _nearest(pool, meaning)
+    near, apart = _nearest(pool, meaning), misleading_pairs(pool)
     for one, other in combinations(range(len(subjects)), 2):
-        if not pool[one].may_mislead(pool[other]):
+        if not apart[one, other]:
             yield pool[one], pool[other], ("are of one semantic group, or share"
                                            " a label or words of it")
         elif bar_nearest and near[one, other]:
@@ -219,8 +220,8 @@ def _improved(order: list[int], costs: Costs, size: int) -> list[list[int]]:
             for number in range(len(order) // size)]
 
 
-def _single(one: int, pool: Sequence[Subject], own: int, costs: Costs, size: int,
-            even: Counter[int]) -> list[int]:
+def _single(one: int, pool: Sequence[Subject], own: int, costs: Costs, misleading: BoolArray,
+            size: int, even: Counter[int]) -> list[int]:
     """Return distractors of a subject outside all blocks: its own set's first, least used first.
 
     Raises RequestError if there are not enough.
@@ -232,7 +233,7 @@ def _single(one: int, pool: Sequence[Subject], own: int, costs: Costs, size: int
                                        even[other], costs[one, other], other))
     found: dict[str, int] = {}
     for other in others:
-        clashes = any(not pool[other].may_mislead(pool[taken]) for taken in found.values())
+        clashes = not misleading[other, [*found.values()]].all()
         if pool[other].text not in found and not clashes and len(found) < size - 1:
             found[pool[other].text] = other
     if len(found) < size - 1:

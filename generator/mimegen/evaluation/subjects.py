@@ -3,12 +3,16 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from mimegen.base.arrays import BoolArray
 from mimegen.base.errors import RequestError
+from mimegen.base.files import Stamp, stamp
 from mimegen.base.paths import data_files, data_folder
 from mimegen.base.yaml_file import read_yaml
 from mimegen.evaluation.question import Group, stated_group
@@ -59,18 +63,40 @@ class Subject:
         It is not if both have a name in common, or if one's words are part of the other's: who
         is walking a dog is walking. Case does not count.
         """
-        same_group = self.group is not None and self.group == other.group
-        return not (same_group or self.action == other.action or self._names & other._names
-                    or _is_part(self._words, other._words)
-                    or _is_part(other._words, self._words))
+        return bool(misleading_pairs([self, other])[0, 1])
 
     @cached_property
-    def _words(self) -> tuple[str, ...]:
-        return tuple(sorted({_plain(text) for text in self.accepted}))
+    def words(self) -> frozenset[str]:
+        """The accepted texts in plain form."""
+        return frozenset(_plain(text) for text in self.accepted)
 
     @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset({*self._words, *map(_plain, self.aliases)})
+    def names(self) -> frozenset[str]:
+        """The accepted texts and the aliases in plain form."""
+        return self.words | {_plain(alias) for alias in self.aliases}
+
+
+def misleading_pairs(subjects: Sequence[Subject]) -> BoolArray:
+    """Return of which pairs each subject's text is a wrong answer for the other, symmetric.
+
+    See ``Subject.may_mislead``; all pairs at once, since a library has some hundred thousand.
+    """
+    words, of_words = _incidence([one.words for one in subjects])
+    _, of_names = _incidence([one.names for one in subjects])
+    _, of_groups = _incidence([frozenset({one.group} if one.group else ()) for one in subjects])
+    _, of_actions = _incidence([frozenset({one.action}) for one in subjects])
+    # Counts are whole numbers below 2**24, which sums of float32 keep exactly.
+    within = np.array([[one in other for other in words] for one in words], dtype=np.float32)
+    parts = of_words @ within @ of_words.T
+    alike = sum((of @ of.T for of in (of_names, of_groups, of_actions)), parts + parts.T)
+    return np.asarray(alike == 0)
+
+
+def _incidence(sets: Sequence[frozenset[str]]) -> tuple[list[str], NDArray[np.float32]]:
+    """Return all members of some sets, and which set has which: 1 or 0, (set, member)."""
+    members = sorted(frozenset().union(*sets))
+    return members, np.array([[one in some for one in members] for some in sets],
+                             dtype=np.float32).reshape(len(sets), len(members))
 
 
 def _plain(text: str) -> str:
@@ -79,21 +105,23 @@ def _plain(text: str) -> str:
     return f" {' '.join(words) or text} "
 
 
-def _is_part(some: Sequence[str], others: Sequence[str]) -> bool:
-    return any(one in other for one in some for other in others)
-
-
 def known_actions() -> dict[str, KnownAction]:
     """Return the actions and cues of all libraries by id. Raises RequestError as ``read_yaml``."""
     files = (*data_files("cues/*/action.yaml"), *data_files("mocap/*/action.yaml"))
-    pairs = {file.parent for file in data_files("mocap/*/*.score.yaml") if _is_of_two(file)}
-    read = [read_yaml(file, KnownAction).model_copy(update={
-        "users": not file.is_relative_to(data_folder()), "people": 1 + (file.parent in pairs)})
-        for file in files]
+    pairs = {file.parent for file in data_files("mocap/*/*.score.yaml")
+             if _is_of_two(file, stamp(file))}
+    read = [_known(file, file.parent in pairs, stamp(file)) for file in files]
     return {action.id: action for action in read}
 
 
-def _is_of_two(score: Path) -> bool:
+@lru_cache(maxsize=4096)
+def _known(file: Path, of_two: bool, written: Stamp | None) -> KnownAction:
+    return read_yaml(file, KnownAction).model_copy(update={
+        "users": not file.is_relative_to(data_folder()), "people": 1 + of_two})
+
+
+@lru_cache(maxsize=4096)
+def _is_of_two(score: Path, written: Stamp | None) -> bool:
     """Return whether a score has a partner; its text is searched, since parsing would take long."""
     return _PARTNER.search(score.read_text(encoding="utf-8", errors="replace")) is not None
 

@@ -67,9 +67,14 @@ def data_file(name: str) -> Path:
 
     Call it with a string literal: ``code_key`` finds the literal and covers the file.
     """
-    own, *libraries = data_folders()
-    found = (folder / name for folder in reversed(libraries) if (folder / name).is_file())
-    return next(found, own / name)
+    found = (folder / name for folder in reversed(user_libraries()) if (folder / name).is_file())
+    return next(found, None) or _own_file(name)
+
+
+# Cached, because some of these files are asked for a thousand times in a performance.
+@cache
+def _own_file(name: str) -> Path:
+    return data_folder() / name
 
 
 def data_files(pattern: str) -> tuple[Path, ...]:

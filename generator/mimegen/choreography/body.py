@@ -1,7 +1,7 @@
 """The standard body of scores: landmarks, capsules, points of the hand, the unit of length."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -123,6 +123,7 @@ def sideless_anchors() -> tuple[str, ...]:
     return (FLOOR, HERE, *_data().landmarks.middle, "left_hand", "right_hand")
 
 
+@lru_cache(maxsize=64)
 def centimetre(skeleton: Skeleton) -> float:
     """Return the length of a score's centimetre on this skeleton, in metres.
 

@@ -80,20 +80,6 @@ def tiny_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-
-
-
-
-
-
-
-
-
-
-
-
-
-
 @pytest.fixture(scope="session")
 def basketball(tmp_path_factory: pytest.TempPathFactory, tiny_config: Path) -> Path:
     """The output of the main job, made once."""

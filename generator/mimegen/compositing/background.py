@@ -146,13 +146,31 @@ def read_background(path: Path) -> Background:
 
     Names that a set uses but does not define are taken from the folders ``shared``. Raises
     RequestError, naming file, line and key, if the file is absent or not YAML, a key is misspelt,
-    missing or out of range, or the picture is absent or cannot be read.
+    missing or out of range, or the picture is absent or cannot be read. On later calls, files are
+    read again only if they have changed.
     """
+    written = tuple(map(stamp, (path, *shared_files(path))))
+    file = _as_written(path, written).file
+    return _as_written(path, written) if file is None else _with_picture(
+        path, written, stamp(path.parent / file))
+
+
+# Completing a set takes some 20 ms, and permutations ask for all sets again and again.
+@lru_cache(maxsize=1024)
+def _as_written(path: Path, written: tuple[Stamp | None, ...]) -> Background:
+    """Read a background without its picture, cached by the stamps of all files it may use."""
     file = YamlFile(path)
     background = file.parsed(Background, _declaration(file))
     _check_tells(file, background)
-    if background.file is None:
-        return background
+    return background
+
+
+@lru_cache(maxsize=1024)
+def _with_picture(path: Path, written: tuple[Stamp | None, ...], stored: Stamp | None
+                  ) -> Background:
+    """Return a background with its picture's path after checking the picture, last ``stored``."""
+    file, background = YamlFile(path), _as_written(path, written)
+    assert background.file is not None, "without a picture there is nothing to check"
     picture = path.parent / background.file
     place = ("picture" if background.picture else "panorama", "file")
     try:
@@ -207,14 +225,8 @@ def background_key(path: Path) -> str:
 
 @lru_cache(maxsize=1024)
 def _declared(path: Path, written: tuple[Stamp | None, ...]) -> tuple[str, Path | None]:
-    background = read_background_cached(path, written)
+    background = read_background(path)
     return content_key(visible_content(background)), background.file
-
-
-@lru_cache(maxsize=1024)
-def read_background_cached(path: Path, written: tuple[Stamp | None, ...]) -> Background:
-    """Read a background, cached by path and by ``written``, the stamps of all its files."""
-    return read_background(path)
 
 
 def visible_content(background: Background) -> dict[str, Any]:

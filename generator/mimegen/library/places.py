@@ -8,7 +8,7 @@ from mimegen.base.files import Stamp, content_key, stamp
 from mimegen.compositing.background import (
     Background,
     background_key,
-    read_background_cached,
+    read_background,
     visible_content,
 )
 from mimegen.scenery.checks import Written
@@ -22,7 +22,7 @@ def load_background(path: Path, seed: int | None) -> Background:
     Raises RequestError as ``read_background``, and for a seed if nothing can vary.
     """
     if seed is None:
-        return read_background_cached(path, _written(path))
+        return read_background(path)
     return _drawn(path, seed, _written(path))
 
 
@@ -43,7 +43,7 @@ def _written(path: Path) -> tuple[Stamp | None, ...]:
 @lru_cache(maxsize=256)
 def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Background:
     """Return a background with its set varied by a seed; cached by the files' stamps."""
-    background = read_background_cached(path, written)
+    background = read_background(path)
     if background.set is None:
         raise RequestError(f"background {path.stem}:{seed}: only sets take a seed, and this is a"
                            " color or a picture; leave the seed out")
@@ -58,7 +58,7 @@ def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Backgrou
 @lru_cache(maxsize=32)
 def _as_written(path: Path, written: tuple[Stamp | None, ...]) -> Written | None:
     """Return the properties of a set as written, common to all seeds; None if it cannot vary."""
-    scenery = read_background_cached(path, written).set
+    scenery = read_background(path).set
     return Written.of(scenery, scenery.vary) if scenery and scenery.vary else None
 
 

@@ -251,7 +251,17 @@ class _Rules:
     def _misaligned(self, take: LibraryTake) -> dict[str, tuple[str, ...]]:
         """Return the misleading backgrounds, by source."""
         own = () if take.misaligned is None else (take.misaligned,)
-        return {OWN_PAIR: own, BY_RULE: misleading(self.catalogue, take.action, take.name)}
+        return {OWN_PAIR: own, BY_RULE: self._misleading_by_rule(take)}
+
+    def _misleading_by_rule(self, take: LibraryTake) -> tuple[str, ...]:
+        name = take.action, take.name
+        if name not in self._found_misleading:
+            self._found_misleading[name] = misleading(self.catalogue, *name)
+        return self._found_misleading[name]
+
+    @cached_property
+    def _found_misleading(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        return {}
 
     def _new(self, take: LibraryTake, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(name for name in names if self._is_new(take, name))
@@ -274,7 +284,7 @@ class _Rules:
         if name == "style":
             return value == OWN_STYLE or isinstance(take, ScoreTake)
         if name == MISLEADING and value == BY_RULE:
-            return bool(misleading(self.catalogue, take.action, take.name))
+            return bool(self._misleading_by_rule(take))
         if name == "background" and value == "aligned":
             return take.aligned is not None
         if name == "background" and value == "misaligned":

@@ -66,6 +66,7 @@ def test_a_plan_for_slurm_prints_the_batch_script_that_render_submits(tmp_path: 
     out = tmp_path / "out"
     text = planned_text("--config", "draft", "--out", out, "--farm", "slurm", "--workers", 3,
                         "--slurm-partition", "short", "--slurm-setup", "module load cuda")
+    assert "slurm    up to 3 jobs at the same time" in text
     script = text.partition("batch script for Slurm:\n\n")[2]
     settings = FarmSettings(farm="slurm", workers=3, slurm_partition="short",
                             slurm_setup=("module load cuda",))

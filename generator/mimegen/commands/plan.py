@@ -13,6 +13,7 @@ import click
 import yaml
 
 from mimegen.base.asked import Heading
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly, kernels_option
@@ -97,6 +98,7 @@ def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | N
     if settings.farm == "slurm":
         array = SlurmArray.of(out, store.root, settings, device)
         cost["slurm"] = array.batch_script(_tasks(cost, settings))
+        cost["slurm_jobs"] = array.most_jobs
     if settings.farm == "ray":
         cost["ray"] = {"address": settings.address, "workers": settings.workers,
                        **worker_needs(settings, device)}
@@ -167,7 +169,8 @@ def _text(cost: dict[str, Any]) -> str:
     if "ray" in cost:
         lines.append(_on_ray(cost["ray"]))
     if "slurm" in cost:
-        lines += ["", "batch script for Slurm:", "", cost["slurm"]]
+        lines += [f"slurm    up to {counted(cost['slurm_jobs'], 'job')} at the same time, which"
+                  " --workers changes", "", "batch script for Slurm:", "", cost["slurm"]]
     return "\n".join(lines)
 
 

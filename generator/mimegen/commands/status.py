@@ -93,7 +93,7 @@ def _job_lines(job: dict[str, Any]) -> list[str]:
     left = f", about {roughly(job['left_s'])} left" if job["left_s"] else ""
     now = time.time()
     return [f"job    {job['host']} process {job['pid']}, since {since}, {state}; {job['frames']}"
-            f" frames rendered{rate}{left}",
+            f" frames in finished tasks{rate}{left}",
             *(f"  at {task['title']}{' on ' + task['worker'] if task['worker'] else ''},"
               f" for {duration(now - task['since'])}" for task in job["tasks"])]
 

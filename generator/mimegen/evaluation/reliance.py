@@ -166,9 +166,10 @@ def _sentences(table: Table) -> list[str]:
 
 
 def _of_background(found: Table) -> str:
-    return (f"In {counted(found['performances'], 'performance')} shown on both, accuracy is"
-            f" {found['misaligned']:.1%} on misleading backgrounds and {found['aligned']:.1%} on"
-            f" fitting ones: a difference of {_points(found['difference'])}{_span(found)}."
+    return (f"In {counted(found['performances'], 'performance')} shown on both, accuracy (averaged"
+            f" over the characters of each) is {found['misaligned']:.1%} on misleading backgrounds"
+            f" and {found['aligned']:.1%} on fitting ones: a difference of"
+            f" {_points(found['difference'])}{_span(found)}."
             + _verdict(found))
 
 

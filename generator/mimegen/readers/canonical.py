@@ -412,5 +412,5 @@ def _held_down(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
     drop = scipy.ndimage.gaussian_filter1d(np.maximum(floor - FLOATING / 4, 0.0), 0.15 * motion.fps)
     down = motion.root_positions - drop[:, None] * np.array([0.0, 0.0, 1.0])
     note = f"the body hovers up to {floor.max():.2f} m above the ground for longer than a jump:" \
-           " it is lowered to the ground"
+           " it is lowered to the ground, and jumps are kept"
     return Motion(motion.skeleton, motion.fps, down, motion.rotations), (note,)

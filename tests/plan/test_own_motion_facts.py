@@ -31,6 +31,16 @@ def test_what_questions_lack_is_said(samples: Path, tmp_path: Path, facts: dict[
         "no semantic group" in line or "--label" in line for line in said)
 
 
+@pytest.mark.parametrize(("seeds", "noted"), [(range(3), True), (range(4, 5), False)])
+def test_seeds_that_a_recording_does_not_have_are_reported(samples: Path, seeds: range,
+                                                           noted: bool) -> None:
+    said: list[str] = []
+    request = RenderRequest.of(motion=samples / "bvh" / "avatarlab_boxing.bvh", label=("boxing",),
+                               variants="base+blank@0", config="draft", seed=seeds)
+    assert len(Planned.of(request, FarmSettings(), said.append).plan) == 1
+    assert any("3 seeds make no more clips" in line for line in said) == noted
+
+
 @pytest.mark.parametrize(("facts", "taken"), [
     ({"label": ("jumping",)}, "aligned background gym, misaligned background office and semantic"
                               " group exercise"),

@@ -182,10 +182,13 @@ def _matched(catalogue: Catalogue, takes: SeededTakes, request: RenderRequest) -
 
 
 def _unlabelled(takes: SeededTakes, request: RenderRequest) -> Iterator[str]:
-    """Yield what questions would get wrong for lack of a label or of a semantic group."""
+    """Yield what a recording lacks: seeds, and a label or semantic group for questions."""
     if request.motion is None:
         return
     take = takes.takes[0]
+    if len(request.seed) > 1:
+        yield (f"--seed: a recording is one performance, so {len(request.seed)} seeds make no more"
+               " clips than one")
     if not request.label and take.labels == (request.motion.stem,):
         yield (f"{take.labels[0]}: no --label says what it shows, so its name is the label that"
                " questions count as correct")

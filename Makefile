@@ -20,7 +20,7 @@ $(VENV)/.ready: pyproject.toml requirements.lock tools/system_libraries.sh
 	@echo "installing mimegen, Blender and the tools for tests into $(VENV); this takes a few minutes"
 	@echo "1/4: make the environment $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@echo "2/4: download and install $$(grep -c == requirements.lock) packages; Blender is the largest, with some 350 MB"
+	@echo "2/4: download and install $$(grep -c == requirements.lock) packages, Blender among them: the longest step"
 	@$(PIP) install --no-deps --require-hashes -r requirements.lock
 	@echo "3/4: install and compile mimegen"
 	@$(PIP) install --no-deps -e .

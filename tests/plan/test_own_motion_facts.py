@@ -38,7 +38,23 @@ def test_seeds_that_a_recording_does_not_have_are_reported(samples: Path, seeds:
     request = RenderRequest.of(motion=samples / "bvh" / "avatarlab_boxing.bvh", label=("boxing",),
                                variants="base+blank@0", config="draft", seed=seeds)
     assert len(Planned.of(request, FarmSettings(), said.append).plan) == 1
-    assert any("3 seeds make no more clips" in line for line in said) == noted
+    assert any("--seed: 1 take of motion capture" in line and "3 seeds" in line
+               for line in said) == noted
+
+
+def test_seeds_of_takes_that_were_imported_are_reported_too(samples: Path, tmp_path: Path) -> None:
+    action = tmp_path / "mocap" / "hop"
+    action.mkdir(parents=True)
+    (action / "action.yaml").write_text(
+        "{id: hop, name: hop, labels: [hopping], semantic_group: exercise, recognised_by: hops,"
+        " licence: CC0-1.0, author: me}")
+    (action / "hop.bvh").write_bytes((samples / "bvh" / "anim_fair_jumping.bvh").read_bytes())
+    said: list[str] = []
+    request = RenderRequest.of(action="hop,boxing", library=(tmp_path,), config="draft",
+                               variants="base+blank@0", seed=range(2))
+    assert len(Planned.of(request, FarmSettings(), said.append).plan) == 3
+    [line] = [line for line in said if line.startswith("--seed")]
+    assert line.startswith("--seed: 1 take of motion capture") and "2 seeds" in line
 
 
 @pytest.mark.parametrize(("facts", "taken"), [
@@ -47,6 +63,9 @@ def test_seeds_that_a_recording_does_not_have_are_reported(samples: Path, seeds:
     ({"label": ("jumping",), "aligned": "beach", "group": "mine"}, "misaligned background office"),
     ({"label": ("jumping",), "aligned": "beach", "misaligned": "gym", "group": "mine"}, None),
     ({"label": ("yodelling",)}, None),
+    ({"label": ("yodelling", "jumping")}, "aligned background gym, misaligned background office"
+                                          " and semantic group exercise"),
+    ({"label": ("jumping",), "aligned": "gym", "misaligned": "office", "group": "exercise"}, None),
 ])
 def test_what_a_label_takes_over_from_the_library_is_reported(
         samples: Path, facts: dict[str, object], taken: str | None) -> None:

@@ -169,8 +169,8 @@ def _text(cost: dict[str, Any]) -> str:
     if "ray" in cost:
         lines.append(_on_ray(cost["ray"]))
     if "slurm" in cost:
-        lines += [f"slurm    up to {counted(cost['slurm_jobs'], 'job')} at the same time, which"
-                  " --workers changes", "", "batch script for Slurm:", "", cost["slurm"]]
+        lines += [f"slurm    up to {counted(cost['slurm_jobs'], 'job')} at the same time"
+                  " (--workers sets the limit)", "", "batch script for Slurm:", "", cost["slurm"]]
     return "\n".join(lines)
 
 

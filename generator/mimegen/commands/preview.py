@@ -158,11 +158,16 @@ def _take(catalogue: Catalogue, what: str, take: str | None, partner: Path | Non
 
 
 def _cut_by_render(own: RecordedTake) -> Iterator[str]:
-    """Yield what mimegen render leaves out of an untrimmed recording, since it trims by default."""
-    recording = own.recordings[0]
+    """Yield what mimegen render leaves out of an untrimmed recording, since it trims by default.
+
+    Two people are cut to a common span, so nothing is said of them.
+    """
+    if own.options.trim.kind != "none" or own.performers > 1:
+        return
+    [recording] = own.recordings
     motion = recording.motion
     kept = trim_bounds(motion, recording.roles)
-    if own.options.trim.kind == "none" and kept.reasons:
+    if kept.reasons:
         yield (f"{own.file.name}: mimegen render keeps {kept.first / motion.fps:.2f} to"
                f" {kept.last / motion.fps:.2f} s and leaves out {', '.join(kept.reasons)}; add"
                " --trim auto to draw only this, or give render --trim none to keep everything")

@@ -150,14 +150,14 @@ def read_background(path: Path) -> Background:
     read again only if they have changed.
     """
     written = tuple(map(stamp, (path, *shared_files(path))))
-    file = _as_written(path, written).file
-    return _as_written(path, written) if file is None else _with_picture(
+    file = _without_picture(path, written).file
+    return _without_picture(path, written) if file is None else _with_picture(
         path, written, stamp(path.parent / file))
 
 
 # Completing a set takes some 20 ms, and permutations ask for all sets again and again.
 @lru_cache(maxsize=1024)
-def _as_written(path: Path, written: tuple[Stamp | None, ...]) -> Background:
+def _without_picture(path: Path, written: tuple[Stamp | None, ...]) -> Background:
     """Read a background without its picture, cached by the stamps of all files it may use."""
     file = YamlFile(path)
     background = file.parsed(Background, _declaration(file))
@@ -169,7 +169,7 @@ def _as_written(path: Path, written: tuple[Stamp | None, ...]) -> Background:
 def _with_picture(path: Path, written: tuple[Stamp | None, ...], stored: Stamp | None
                   ) -> Background:
     """Return a background with its picture's path after checking the picture, last ``stored``."""
-    file, background = YamlFile(path), _as_written(path, written)
+    file, background = YamlFile(path), _without_picture(path, written)
     assert background.file is not None, "without a picture there is nothing to check"
     picture = path.parent / background.file
     place = ("picture" if background.picture else "panorama", "file")

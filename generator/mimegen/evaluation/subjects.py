@@ -57,14 +57,6 @@ class Subject:
     people: int = 1
     aliases: frozenset[str] = frozenset()
 
-    def may_mislead(self, other: "Subject") -> bool:
-        """Whether each subject's text is a wrong answer for the other.
-
-        It is not if both have a name in common, or if one's words are part of the other's: who
-        is walking a dog is walking. Case does not count.
-        """
-        return bool(misleading_pairs([self, other])[0, 1])
-
     @cached_property
     def words(self) -> frozenset[str]:
         """The accepted texts in plain form."""
@@ -79,11 +71,14 @@ class Subject:
 def misleading_pairs(subjects: Sequence[Subject]) -> BoolArray:
     """Return of which pairs each subject's text is a wrong answer for the other, symmetric.
 
-    See ``Subject.may_mislead``; all pairs at once, since a library has some hundred thousand.
+    It is not if both are of one action or group, if they have a name in common, or if one's words
+    are part of the other's: who is walking a dog is walking. Case does not count. All pairs are
+    found at once, since a library has some hundred thousand.
     """
     words, of_words = _incidence([one.words for one in subjects])
     _, of_names = _incidence([one.names for one in subjects])
-    _, of_groups = _incidence([frozenset({one.group} if one.group else ()) for one in subjects])
+    _, of_groups = _incidence([frozenset(() if one.group is None else (one.group,))
+                               for one in subjects])
     _, of_actions = _incidence([frozenset({one.action}) for one in subjects])
     # Counts are whole numbers below 2**24, which sums of float32 keep exactly.
     within = np.array([[one in other for other in words] for one in words], dtype=np.float32)

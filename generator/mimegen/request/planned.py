@@ -14,7 +14,7 @@ from mimegen.faults.fault import parse_faults
 from mimegen.groundtruth.kinds import ENGINES
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
-from mimegen.library.takes import SeededTakes, action_of
+from mimegen.library.takes import SEEDED, SeededTakes, action_of
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.permute.declaration import read_spec
 from mimegen.plan.permute.planned import permuted_plan
@@ -152,7 +152,8 @@ def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
                      request.partner_character, parse_faults(request.fault), request.set_seed,
                      request.altering.follow_place, look)
     # Said only of a request that can be carried out: a refused one has one line.
-    for line in (*_matched(catalogue, takes, request), *_unlabelled(takes, request)):
+    for line in (*_without_seeds(takes, request), *_matched(catalogue, takes, request),
+                 *_unlabelled(takes, request)):
         devices.warn(line)
     return plan, config, device
 
@@ -166,29 +167,35 @@ def _say_doubts(takes: SeededTakes, request: RenderRequest, warn: Warn) -> None:
                     warn(line)
 
 
+def _without_seeds(takes: SeededTakes, request: RenderRequest) -> Iterator[str]:
+    """Yield how many takes do not vary by seed if several seeds are requested."""
+    without = sum(not isinstance(take, SEEDED) for take in takes.takes)
+    if without and len(request.seed) > 1:
+        yield (f"--seed: {counted(without, 'take')} of motion capture: seeds do not vary"
+               f" recordings, so {len(request.seed)} seeds make no more clips than one")
+
+
 def _matched(catalogue: Catalogue, takes: SeededTakes, request: RenderRequest) -> Iterator[str]:
     """Yield what a recording takes over from the library's action of the same label."""
-    take = takes.takes[0]
-    known = action_of(catalogue, take.labels) if request.motion is not None else None
-    if known is None:
-        return
-    values = {"aligned background": (take.aligned, known.aligned_background),
-              "misaligned background": (take.misaligned, known.misaligned_background),
-              "semantic group": (take.semantic_group, known.semantic_group)}
-    used = [f"{name} {value}" for name, (value, own) in values.items() if own and value == own]
-    if used:
-        yield (f"'{take.labels[0]}' is a name of the library's action {known.id}, from which the"
-               f" clips take {listed(used)}")
-
-
-def _unlabelled(takes: SeededTakes, request: RenderRequest) -> Iterator[str]:
-    """Yield what a recording lacks: seeds, and a label or semantic group for questions."""
     if request.motion is None:
         return
     take = takes.takes[0]
-    if len(request.seed) > 1:
-        yield (f"--seed: a recording is one performance, so {len(request.seed)} seeds make no more"
-               " clips than one")
+    values = {"aligned background": (request.aligned, take.aligned),
+              "misaligned background": (request.misaligned, take.misaligned),
+              "semantic group": (request.group, take.semantic_group)}
+    used = [f"{name} {value}" for name, (given, value) in values.items() if value and not given]
+    for label in take.labels:
+        if used and (known := action_of(catalogue, (label,))) is not None:
+            yield (f"'{label}' is a name of the library's action {known.id}, from which the clips"
+                   f" take {listed(used)}")
+            return
+
+
+def _unlabelled(takes: SeededTakes, request: RenderRequest) -> Iterator[str]:
+    """Yield what questions would get wrong for lack of a label or of a semantic group."""
+    if request.motion is None:
+        return
+    take = takes.takes[0]
     if not request.label and take.labels == (request.motion.stem,):
         yield (f"{take.labels[0]}: no --label says what it shows, so its name is the label that"
                " questions count as correct")

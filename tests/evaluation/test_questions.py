@@ -432,6 +432,21 @@ def test_what_cannot_be_asked_is_refused_in_one_line(tmp_path, arguments, said):
     assert [*out.glob("questions*")] == []
 
 
+def test_only_the_named_variants_and_groups_are_asked_about(tmp_path):
+    actions = ("fishing", "boxing", "waving", "bowling")
+    out = written(tmp_path / "out", library_rows(
+        ("base+blank@0", "base+blank@90", "woman+blank@0"), actions))
+    done = invoked("questions", out, "--variants", "angles")
+    assert done.returncode == 0, done.stderr
+    asked_about = {one.variant for one in read_questions(out / "questions-mc.jsonl")}
+    assert asked_about == {"base+blank@0", "base+blank@90"}
+    assert "others left out" in done.stdout
+    [missing] = invoked("questions", out, "--variants", "base+blank@0,womn+blank@0",
+                        "--out", out / "q.jsonl").stderr.splitlines()
+    assert "'womn+blank@0'" in missing and "did you mean woman+blank@0" in missing
+    assert not (out / "q.jsonl").exists()
+
+
 def test_an_audit_takes_no_options_of_questions(tmp_path):
     done = invoked("questions", "--audit", tmp_path / "q.jsonl", "--format", "free")
     assert done.returncode == 2 and "--format does not apply to --audit" in done.stderr

@@ -74,9 +74,11 @@ from mimegen.evaluation.timeline.wording import read_wording
 from mimegen.manifest.checking import check_clips
 from mimegen.manifest.file import clip_path, some_rows
 from mimegen.manifest.row import Row
+from mimegen.plan.variants import variants_among
 
 HEADINGS = {
-    "Questions": ("format_", "asks", "probe", "factor", "condition", "prompting", "templates"),
+    "Questions": ("format_", "asks", "probe", "factor", "condition", "prompting", "variants",
+                  "templates"),
     "Distractors": ("of_set", "given", "difficulty", "fold", "seed"),
     "Controls": ("controls",),
     "Frames": ("sampling", "frames_folder", "image", "size", "stamp"),
@@ -122,6 +124,9 @@ OF_FORMATS = {
 @click.option("--prompting", default="zero-shot", show_default=True,
               type=click.Choice(PROMPTINGS),
               help="Style of prompt; open (timeline, probe) offers no options, as in MimeQA.")
+@click.option("--variants", metavar="A[,B]",
+              help="Variants or groups of variants to ask about, as in base+blank@0 or"
+                   " backgrounds.  [default: all in OUT]")
 @click.option("--difficulty", type=click.Choice(DIFFICULTIES),
               help="Semantic distance of distractors from the answer.  [default: any]")
 @click.option("--set", "of_set", metavar="NAME",
@@ -165,7 +170,7 @@ OF_FORMATS = {
 @exits_cleanly
 def questions_command(out: Path | None, format_: str, asks: str | None, probe: str, factor: str,
                       condition: str,
-                      prompting: str, of_set: str | None,
+                      prompting: str, variants: str | None, of_set: str | None,
                       given: Path | None, difficulty: str | None, fold: int | None,
                       controls: str | None, sampling: str, frames_folder: Path | None, image: str,
                       size: str | None, stamp: bool,
@@ -189,7 +194,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, probe: s
     everything, pixels = some_rows(out), parse_size(size)
     if not unchecked:
         check_clips(out, everything)
-    rows = _asked_about(_with_their_action(everything, format_), format_)
+    chosen = everything if variants is None else _of_variants(everything, variants)
+    rows = _asked_about(_with_their_action(chosen, format_), format_)
     wanted = parse_controls(controls) if controls else ()
     sampling = DEFAULT_SAMPLING if wanted and sampling == "video" else sampling
     asks = asks or ("explanation" if format_ == "cue" else "label")
@@ -248,6 +254,15 @@ def _pooled(rows: Sequence[Row]) -> list[str]:
     return [f"clips of {len(names)} render configs ({', '.join(names)}) are asked about, and the"
             " tables of mimegen evaluate pool them; to compare configs, render each into a folder"
             " of its own"]
+
+
+def _of_variants(rows: Sequence[Row], variants: str) -> list[Row]:
+    """Return the rows of the named variants and groups; print how many others are left out."""
+    names = variants_among(variants, {row.variant for row in rows if row.variant})
+    found = [row for row in rows if row.variant in names]
+    click.echo(f"{counted(len(found), 'clip')} of --variants asked about,"
+               f" {len(rows) - len(found)} others left out")
+    return found
 
 
 def _with_their_action(rows: Sequence[Row], format_: str) -> list[Row]:

@@ -51,8 +51,9 @@ def _text(report: dict[str, Any]) -> str:
     if report["not_reached"]:
         yet = "" if _nothing_runs(report) else " yet"
         counts.append(f"{report['not_reached']} not reached{yet}")
+    reached = f"the {len(shots)} reached so far" if report["not_reached"] else f"{len(shots)}"
     lines = [", ".join(counts), *_what_to_do(report),
-             f"shots  {done} of {len(shots)} have all their frames"]
+             f"shots  {done} of {reached} have all their frames"]
     if report["passes"]:
         lines.append("passes " + ", ".join(f"{kind} of {count}" for kind, count
                                            in report["passes"].items()) + " clips")

@@ -9,6 +9,7 @@ manipulations, styles, or the name of a display.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from mimegen.base.errors import RequestError, near_misses
@@ -99,6 +100,20 @@ def parse_variants(text: str, characters: set[str], backgrounds: set[str]) -> li
             if str(variant) not in found or found[str(variant)].from_group:
                 found[str(variant)] = variant
     return list(found.values())
+
+
+def variants_among(text: str, present: Collection[str]) -> set[str]:
+    """Return the variants of ``present`` that a comma-separated list of names and groups covers.
+
+    Raises RequestError, with similar names, for a name or group that covers none of them.
+    """
+    covered: set[str] = set()
+    for word in (part.strip() for part in text.split(",")):
+        found = {*GROUPS.get(word, (word,))} & {*present}
+        if not found:
+            raise RequestError(f"variant '{word}': no clip of it{near_misses(word, present)}")
+        covered |= found
+    return covered
 
 
 def _parse(name: str, characters: set[str], backgrounds: set[str], from_group: bool) -> Variant:

@@ -27,29 +27,40 @@ def cache_folder() -> Path:
 
 def cached_json(kind: str, key: str) -> Any:
     """Return the JSON content stored under a key; None if there is none or it is damaged."""
-    try:
-        data = _file(kind, key).read_bytes()
-        content = data[_HASH:]
-        if hashlib.sha256(content).hexdigest().encode() == data[:_HASH]:
-            return json.loads(content)
-    except (OSError, ValueError, RuntimeError):
-        pass
+    content = cached_bytes(kind, key, ".json")
+    with suppress(ValueError):
+        return None if content is None else json.loads(content)
     return None
 
 
 def keep(kind: str, key: str, content: Any) -> None:
     """Store JSON content under a key if the cache folder is writable."""
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    keep_bytes(kind, key, data, ".json")
+
+
+def cached_bytes(kind: str, key: str, suffix: str) -> bytes | None:
+    """Return the bytes stored under a key; None if there are none or they are damaged."""
+    with suppress(OSError, RuntimeError):
+        data = _file(kind, key, suffix).read_bytes()
+        content = data[_HASH:]
+        if hashlib.sha256(content).hexdigest().encode() == data[:_HASH]:
+            return content
+    return None
+
+
+def keep_bytes(kind: str, key: str, content: bytes, suffix: str) -> None:
+    """Store bytes under a key if the cache folder is writable."""
     with suppress(OSError, RequestError, RuntimeError):
-        file = _file(kind, key)
+        file = _file(kind, key, suffix)
         if not file.parent.is_dir():
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _forget_old(file.parent)
-        publish(file, hashlib.sha256(data).hexdigest().encode() + data)
+        publish(file, hashlib.sha256(content).hexdigest().encode() + content)
 
 
-def _file(kind: str, key: str) -> Path:
-    return cache_folder() / kind / key[:2] / f"{key[2:]}.json"
+def _file(kind: str, key: str, suffix: str) -> Path:
+    return cache_folder() / kind / key[:2] / f"{key[2:]}{suffix}"
 
 
 def _forget_old(folder: Path) -> None:

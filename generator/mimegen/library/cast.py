@@ -8,10 +8,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import Stamp, content_key, file_hash, refuse_changed, stamp
+from mimegen.base.files import (
+    Stamp,
+    changed_since,
+    content_key,
+    file_hash,
+    refuse_changed,
+    stamp,
+)
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.imported.importing import import_character
+from mimegen.characters.kept import kept_character
 from mimegen.characters.redressing import redressed
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
@@ -67,8 +75,12 @@ class DescribedPerson:
         return content_key(self.file_sha256, figure_code())
 
     def build(self) -> Character:
-        """Build body and outfit."""
-        return build_character(read_character(self.file))
+        """Build body and outfit, or read them from the user's cache."""
+        # Not by ``key``: the file may have been edited since that was computed.
+        sha256, spec = file_hash(self.file), read_character(self.file)
+        if file_hash(self.file) != sha256:
+            raise changed_since(self.file)
+        return kept_character(content_key(sha256, figure_code()), lambda: build_character(spec))
 
 
 @dataclass(frozen=True)

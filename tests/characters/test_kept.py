@@ -7,9 +7,10 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_file
+from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.packing import pack_character
-from mimegen.characters.spec import CharacterSpec
+from mimegen.characters.spec import CharacterSpec, read_character
 from mimegen.library import cast
 from mimegen.library.cast import DescribedPerson
 
@@ -24,11 +25,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the characters that were built, not read."""
     names: list[str] = []
-    build = cast.build_character
-
     def counted(spec: CharacterSpec) -> Character:
         names.append(spec.name)
-        return build(spec)
+        return build_character(spec)
 
     monkeypatch.setattr(cast, "build_character", counted)
     return names
@@ -83,10 +82,8 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 ) -> None:
     path = tmp_path / "mine.yaml"
     shutil.copyfile(data_file("rigs/man.yaml"), path)
-    read = cast.read_character
-
     def edited(file: Path) -> CharacterSpec:
-        spec = read(file)
+        spec = read_character(file)
         file.write_text(file.read_text() + "\n")
         return spec
 

@@ -65,7 +65,7 @@ def names(path: Path) -> str:
 
 every_score = pytest.mark.parametrize("path", SCORES, ids=names)
 PERFORMED = [path for number, path in enumerate(SCORES)
-             if number % 8 == 0 or path in SCENES or path.name in FAST]
+             if number % 16 == 0 or path in SCENES or path.name in FAST]
 every_performed_score = pytest.mark.parametrize("path", slow_but(PERFORMED, FAST), ids=names)
 tried_scores = pytest.mark.parametrize("path", slow_but(TRIED, FAST), ids=names)
 every_scene = pytest.mark.parametrize("path", slow_but(SCENES, FAST), ids=names)

@@ -399,10 +399,33 @@ def test_what_clashes_is_named_and_does_not_keep_others_out_of_a_block():
     clashing = [one for one in made if one.action in ("bowling", "archery")]
     odd = [one.model_copy(update={"distractors": [
         {"text": "x", "action": "x", "origin": "set"}] * 3}) for one in (*made, *[
-            one.model_copy(update={"performance": f"again {one.action}"}) for one in made[:3]])]
+            one.model_copy(update={"performance": f"again {one.action}"}) for one in made
+            if one not in clashing])]
     [note] = balance_notes(odd)
     assert len(clashing) == 2 and "no block of 4 was found" in note
     assert "are of one semantic group, or share a label or words of it" in note
+
+
+def test_a_crowded_group_leaves_one_block_whole_and_the_cause_is_named():
+    """Three target sports and three daily actions go into three blocks, but eight fill only two."""
+    actions = ("archery", "bowling", "throwing_dart", "drinking_from_cup", "knocking_on_door",
+               "taking_photo", "golf_swing", "boxing")
+    rows = library_rows(("base+blank@0",), actions)
+    assert Counter(KNOWN[name].semantic_group for name in actions)["target sport"] == 3
+    for seed in range(6):
+        made = questions_of(rows, QuestionRequest("mc", "label", "zero-shot",
+                                                  read_templates("mc", None), seed))
+        in_block = [one for one in made if one.distractors[0]["origin"] == "block"]
+        assert len(in_block) == 4 and len({one.semantic_group for one in in_block}) == 4
+        assert {*in_block[0].options} == {one.answer for one in in_block}
+        note = next(iter(balance_notes(made)))
+        assert "has 3 (drinking out of a cup, knocking on door, taking photo) for 2 blocks" in note
+        assert "add 4 actions of other groups" in note
+    more = library_rows(("base+blank@0",), (*actions, "fishing", "playing_violin", "yoga_tree",
+                                            "chicken_dance"))
+    made = questions_of(more, QuestionRequest("mc", "label", "zero-shot",
+                                              read_templates("mc", None), 0))
+    assert [*balance_notes(made)] == []
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

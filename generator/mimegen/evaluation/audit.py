@@ -114,9 +114,11 @@ class Evidence:
         """What there is, and what would be enough, for readers."""
         unequal = (f", which count for {self.counts_for} because they have unequal numbers of"
                    " questions" if self.counts_for < self.actions else "")
+        choose = ("; mimegen questions --variants asks only about variants that all of them have"
+                  if unequal else "")
         return (f"it has {counted(self.actions, 'action')}{unequal};"
                 f" {counted(self.enough, 'action')} with equal numbers of questions would be"
-                " enough")
+                f" enough{choose}")
 
 
 @dataclass(frozen=True)

@@ -81,12 +81,31 @@ def _unbalanced_reasons(asked: Sequence[Question], odd: Sequence[Question]) -> s
     if (left := performances % size) == _performances(odd):
         return (f"{counted(performances, 'performance')} make blocks of {size} and leave {left}"
                 " over")
+    if crowded := _crowded_group(asked, size):
+        return crowded
     apart = [f"{one.text} and {other.text} {why}" for one, other, why in _excluded_pairs(odd)]
     if not apart:
         return f"no block of {size} has a place for them besides the performances in other blocks"
     more = f", and {len(apart) - MAX_NAMED} more pairs" if len(apart) > MAX_NAMED else ""
     return (f"no block of {size} was found for them, because some may not stand in one question"
             f" ({'; '.join(apart[:MAX_NAMED])}{more})")
+
+
+def _crowded_group(asked: Sequence[Question], size: int) -> str | None:
+    """Return that a semantic group has more performances than there are blocks; None if none has.
+    """
+    performances = _performances(asked)
+    members = {group: [one for one in asked if one.semantic_group == group]
+               for group in sorted({one.semantic_group for one in asked if one.semantic_group})}
+    group, count = max(((name, _performances(found)) for name, found in members.items()),
+                       key=lambda one: one[1], default=("", 0))
+    if count <= performances // size:
+        return None
+    more = counted(size * count - performances, "action")
+    return (f"a block of {size} has room for one performance of a semantic group, and"
+            f" '{group}' has {count} ({_named(one.answer for one in members[group])}) for"
+            f" {counted(performances // size, 'block')}; add {more} of other groups (mimegen list"
+            " groups)")
 
 
 def _excluded_pairs(odd: Sequence[Question]) -> Iterator[tuple[Subject, Subject, str]]:

@@ -179,13 +179,24 @@ def _blocks(places: list[int], costs: Costs, size: int, draw: np.random.Generato
     best: list[list[int]] = []
     count = len(places) // size
     for order in _orders(places, count * size, draw) if count else ():
-        blocks = _improved(order, costs, size)
-        whole = [block for block in blocks if costs[np.ix_(block, block)][
-            ~np.eye(size, dtype=bool)].max() < FORBIDDEN]
-        best = max(best, whole, key=len)
+        best = max(best, _allowed(_improved(order, costs, size, count), costs), key=len)
         if len(best) == count:
-            break
+            return best
+    # If no attempt filled all blocks, forbidden pairs may lie in each of them. Fewer blocks leave
+    # out what does not fit.
+    for fewer in range(count - 1, 0, -1):
+        for _ in range(ATTEMPTS):
+            if len(best) >= fewer:
+                return best
+            order = [places[one] for one in draw.permutation(len(places))]
+            best = max(best, _allowed(_improved(order, costs, size, fewer), costs), key=len)
     return best
+
+
+def _allowed(blocks: list[list[int]], costs: Costs) -> list[list[int]]:
+    """Return the blocks without a forbidden pair."""
+    return [block for block in blocks
+            if max(costs[one, other] for one, other in combinations(block, 2)) < FORBIDDEN]
 
 
 def _orders(places: list[int], wanted: int, draw: np.random.Generator) -> Iterator[list[int]]:
@@ -196,20 +207,26 @@ def _orders(places: list[int], wanted: int, draw: np.random.Generator) -> Iterat
         yield [places[one] for one in draw.permutation(len(places))[:wanted]]
 
 
-def _improved(order: list[int], costs: Costs, size: int) -> list[list[int]]:
-    """Return blocks improved by exchanges, the best exchange first, until none helps."""
+def _improved(order: list[int], costs: Costs, size: int, count: int) -> list[list[int]]:
+    """Return ``count`` blocks improved by exchanges, the best exchange first, until none helps.
+
+    What is in no block costs nothing, and is exchanged too.
+    """
     pair = costs[np.ix_(order, order)].copy()
     # Pairs of a subject with itself are forbidden; they must not count in its own block.
     np.fill_diagonal(pair, 0)
     every = np.arange(len(order))
-    block = every // size
+    block = np.minimum(every // size, count)
     while True:
-        # The cost of each subject in each block, as one matrix product.
-        load = pair @ (block[:, None] == np.arange(len(order) // size))
+        # The cost of each subject in each block, as one matrix product; left over is the last one.
+        load = pair @ (block[:, None] == np.arange(count + 1))
+        load[:, count] = 0
         own = load[every, block]
-        # The present cost of two subjects minus their cost after an exchange. These loads count the
-        # pair itself, which an exchange would separate, so it is added back twice.
-        gain = own[:, None] + own - load[:, block] - load[:, block].T + 2 * pair
+        # The present cost of two subjects minus their cost after an exchange. The load of a block
+        # counts the pair itself, which an exchange would separate, so it is added back for each.
+        counted = (block < count).astype(np.int64)
+        gain = own[:, None] + own - load[:, block] - load[:, block].T
+        gain += pair * (counted[:, None] + counted)
         # Exchanges within a block change nothing.
         gain[block[:, None] == block] = 0
         one, other = divmod(int(gain.argmax()), len(order))
@@ -217,7 +234,7 @@ def _improved(order: list[int], costs: Costs, size: int) -> list[list[int]]:
             break
         block[one], block[other] = block[other], block[one]
     return [[order[place] for place in np.flatnonzero(block == number)]
-            for number in range(len(order) // size)]
+            for number in range(count)]
 
 
 def _single(one: int, pool: Sequence[Subject], own: int, costs: Costs, misleading: BoolArray,

@@ -52,6 +52,10 @@ class Clip:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "row":
             raise AttributeError(name)
+        if not hasattr(self.row, name):
+            of_all = (f"; that is a method of all clips, as in mimegen.open(FOLDER).{name}()"
+                      if hasattr(Clips, name) else near_misses(name, Row.model_fields))
+            raise AttributeError(f"a clip has no attribute '{name}'{of_all}")
         return getattr(self.row, name)
 
     def frames(self) -> Iterator[ByteArray]:
